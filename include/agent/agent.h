@@ -39,12 +39,4 @@ void agent_options_init(struct agent_options *options);
 /* Returns the exit status once it was asked to stop, or where it could not begin. */
 int agent_run(const struct agent_options *options);
 
-/* `aliquot agent`; argv[0] is "agent". Returns the exit status: 0, 1 for a fault, 2 for a command
- * line that means nothing. */
-int agent_main(int argc, char **argv);
-
-/* `aliquot relay`: passes bytes from one socket of this machine to another; argv and status as
- * above. */
-int relay_main(int argc, char **argv);
-
 #endif

@@ -13,8 +13,4 @@
 MUST_CHECK int nvml_probe_open(
 	const char *library, struct gpu_probe **ret_probe, struct fault *ret_fault);
 
-/* What a return code of NVML means to us and to a person. Returns -1; `call` names what was asked.
- */
-int nvml_fault(struct fault *ret_fault, int code, const char *call);
-
 #endif

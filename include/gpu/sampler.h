@@ -34,9 +34,4 @@ void sampler_watch(struct sampler *s, void (*on_device)(void *data, uint32_t ind
  * them may not come back. They are in the sample as such that do not answer. */
 void sampler_leave_out(struct sampler *s, uint64_t indices);
 
-/* An XID that a program causes by its own mistake, after which the device is as good as before. */
-bool xid_is_the_programs(int64_t xid);
-/* "XID 79: the GPU has fallen off the bus", for people. */
-const char *xid_sentence(struct arena *arena, int32_t xid);
-
 #endif

@@ -23,30 +23,9 @@
 #include "io/loop.h"
 #include "model/uids.h"
 
-#define MPS_RELAY_NAME	      "steer" /* in ROOT/UUID */
-#define MPS_RELAY_GROUP	      UID_AGENT
-#define MPS_RELAY_LINE_MAX    1024
-#define MPS_RELAY_NUMBERS_MAX 64
-
-enum mps_question_kind {
-	MPS_ASK_SERVERS,
-	MPS_ASK_STATUS,
-	MPS_ASK_CLIENTS,
-	MPS_ASK_END,
-	MPS_ASK_LIMITS
-};
-
-struct mps_question {
-	enum mps_question_kind kind;
-	uint32_t count;
-	int32_t numbers[MPS_RELAY_NUMBERS_MAX]; /* PIDs */
-};
-
-/* FAULT_INVALID: none of those above. */
-MUST_CHECK int mps_question_parse(
-	struct view line, struct mps_question *ret_question, struct fault *ret_fault);
-/* The line again, without its end. */
-void mps_question_write(const struct mps_question *question, struct str *text);
+#define MPS_RELAY_NAME	   "steer" /* in ROOT/UUID */
+#define MPS_RELAY_GROUP	   UID_AGENT
+#define MPS_RELAY_LINE_MAX 1024
 
 struct mps_relay_options {
 	struct loop *loop;   /* borrowed, as all of these */

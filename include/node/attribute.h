@@ -90,9 +90,10 @@ struct usage {
 void usage_make(const struct gpu_sample *sample, const struct places *places,
 	const struct node_pods *pods, struct arena *arena, struct usage *ret_usage);
 
-/* After each look: which pods of whole devices were seen where, so that one that lets go of its
- * device for a while is idle there and not forgotten. */
-void usage_remember(
-	const struct usage *usage, const struct gpu_sample *sample, struct node_pods *pods);
+/* For attribute_whole.c: the pod has ended; a pod may use a device. */
+struct work;
+struct holding;
+bool work_pod_is_over(const struct node_pod *pod);
+void work_add_holder(struct work *w, const struct holding *holding);
 
 #endif

@@ -69,8 +69,4 @@ MUST_CHECK int capacity_probe(const struct capacity_options *options, struct fau
 /* Returns once it was asked to stop. */
 void capacity_pause(void);
 
-/* `aliquot capacity identify|hold|ready|probe|pause`; argv[0] is "capacity". Returns the exit
- * status: 0, 1 for a fault, 2 for a command line that means nothing. */
-int capacity_main(int argc, char **argv);
-
 #endif

@@ -54,8 +54,4 @@ int64_t gpu_worker_deadline(const struct gpu_worker *w);
 /* A look begins at the next step, unless one is under way or was begun a moment ago. */
 void gpu_worker_refresh(struct gpu_worker *w);
 
-/* The child, `aliquot agent-probe --nvml-library=FILE`: answers on descriptor 0, a socket, until
- * that ends. Returns the exit status. */
-int agent_probe_main(int argc, char **argv);
-
 #endif

@@ -14,7 +14,9 @@
 #include "gpu/nvml.h"
 #include "model/names.h"
 #include "node/attribute.h"
+#include "node/attribute_whole.h"
 #include "node/metrics_text.h"
+#include "pages.h"
 #include "parts.h"
 
 #define TURN_LEAST_MS 10
@@ -34,14 +36,14 @@ static int64_t boot_time_of(int64_t mono_ms)
 	       (boot.tv_nsec - mono.tv_nsec) / 1000000;
 }
 
-static void count_look(struct agent *a, const char *labels)
+static void agent_count_look(struct agent *a, const char *labels)
 {
 	metric_add(metric_get(a->metrics, METRIC_COUNTER, "aliquot_agent_looks_total",
 			   "Looks at all devices, by how they ended.", labels),
 		1);
 }
 
-static void on_sample(void *data, const struct gpu_sample *sample)
+static void agent_on_sample(void *data, const struct gpu_sample *sample)
 {
 	struct agent *a = data;
 	CLEANUP(arena_finish) struct arena arena = {0};
@@ -61,7 +63,7 @@ static void on_sample(void *data, const struct gpu_sample *sample)
 	if (watch_pods_synced(a->watch) && !watch_pods_stale(a->watch)) {
 		left_look(&a->left, sample, a->pods);
 	}
-	count_look(a, "result=\"seen\"");
+	agent_count_look(a, "result=\"seen\"");
 }
 
 static void on_no_sample(void *data, const struct fault *why)
@@ -71,7 +73,7 @@ static void on_no_sample(void *data, const struct fault *why)
 		log_warn("the driver does not answer", LOG_F(why));
 	}
 	fault_copy(&a->look.why, why);
-	count_look(a, "result=\"failed\"");
+	agent_count_look(a, "result=\"failed\"");
 }
 
 /* --- one turn --------------------------------------------------------------------------------- */
@@ -88,7 +90,7 @@ static void follow_certificate(struct agent *a, int64_t now)
 	}
 }
 
-static void on_turn(void *data)
+static void agent_on_turn(void *data)
 {
 	struct agent *a = data;
 	int64_t now = clock_mono(a->clock), at;
@@ -113,7 +115,7 @@ static void on_turn(void *data)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static void on_drained(void *data)
+static void agent_on_drained(void *data)
 {
 	struct agent *a = data;
 	if (--a->draining == 0) {
@@ -122,7 +124,7 @@ static void on_drained(void *data)
 }
 
 /* What was asked is answered. A second signal ends it at once. */
-static void on_signal(void *data, int signo)
+static void agent_on_signal(void *data, int signo)
 {
 	struct agent *a = data;
 	if (signo == SIGHUP) {
@@ -135,9 +137,9 @@ static void on_signal(void *data, int signo)
 	log_info("stopping", LOG_I("signal", signo));
 	a->stopping = true;
 	a->draining = a->state != NULL ? 2 : 1;
-	server_drain(a->pages, DRAIN_MS, on_drained, a);
+	server_drain(a->pages, DRAIN_MS, agent_on_drained, a);
 	if (a->state != NULL) {
-		server_drain(a->state, DRAIN_MS, on_drained, a);
+		server_drain(a->state, DRAIN_MS, agent_on_drained, a);
 	}
 }
 
@@ -160,7 +162,7 @@ void agent_options_init(struct agent_options *options)
 		.log_level = LOG_INFO};
 }
 
-static void on_identity(void *data, const struct tls_identity *identity)
+static void agent_on_identity(void *data, const struct tls_identity *identity)
 {
 	pages_show(data, identity);
 }
@@ -169,7 +171,7 @@ static void ask_for_key(struct agent *a)
 {
 	struct own_key_config config = {.kube = link_kube(a->link),
 		.node = a->options.node,
-		.on_identity = on_identity,
+		.on_identity = agent_on_identity,
 		.data = a,
 		.seed = rng_system_seed()};
 	a->own_key = a->options.own_key ? own_key_create(&config) : NULL;
@@ -230,14 +232,14 @@ static int agent_init(struct agent *a, struct fault *ret_fault)
 		.metrics = a->metrics,
 		.library = a->options.nvml_library,
 		.interval_ms = a->options.interval_ms,
-		.on_sample = on_sample,
+		.on_sample = agent_on_sample,
 		.on_fault = on_no_sample,
 		.data = a};
 	a->worker = gpu_worker_create(&worker);
 	return 0;
 }
 
-static void agent_finish(struct agent *a)
+static void agent_release(struct agent *a)
 {
 	server_destroy(a->state);
 	server_destroy(a->pages);
@@ -256,21 +258,21 @@ static void agent_finish(struct agent *a)
 	loop_destroy(a->loop);
 }
 
-static int run(struct agent *a)
+static int run_agent(struct agent *a)
 {
 	struct fault f = {0};
 	if (agent_init(a, &f) < 0) {
 		log_error("cannot start", LOG_F(&f));
 		return 1;
 	}
-	loop_on_signal(a->loop, SIGTERM, on_signal, a);
-	loop_on_signal(a->loop, SIGINT, on_signal, a);
-	loop_on_signal(a->loop, SIGHUP, on_signal, a);
-	loop_on_turn(a->loop, on_turn, a);
+	loop_on_signal(a->loop, SIGTERM, agent_on_signal, a);
+	loop_on_signal(a->loop, SIGINT, agent_on_signal, a);
+	loop_on_signal(a->loop, SIGHUP, agent_on_signal, a);
+	loop_on_turn(a->loop, agent_on_turn, a);
 	log_info("started", LOG_S("node", a->options.node), LOG_S("server", link_server(a->link)),
 		LOG_I("interval_ms", a->options.interval_ms));
 	loop_run(a->loop);
-	loop_off_turn(a->loop, on_turn, a);
+	loop_off_turn(a->loop, agent_on_turn, a);
 	log_info("stopped");
 	return a->failed ? 1 : 0;
 }
@@ -283,7 +285,7 @@ int agent_run(const struct agent_options *options)
 	 * kept stays as small as it was. */
 	(void)mallopt(M_MMAP_THRESHOLD, 64 * 1024);
 	(void)mallopt(M_TRIM_THRESHOLD, 128 * 1024);
-	int status = run(&a);
-	agent_finish(&a);
+	int status = run_agent(&a);
+	agent_release(&a);
 	return status;
 }

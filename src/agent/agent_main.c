@@ -1,4 +1,6 @@
 /* The command line of `aliquot agent`. */
+#include "agent/agent_main.h"
+
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +37,7 @@ static const char usage[] =
 	"      --log-level=LEVEL       debug, info, warn or error (info)\n"
 	"  -h, --help                  this text\n";
 
-static int usage_fault(const char *what, const char *value)
+static int agent_usage_fault(const char *what, const char *value)
 {
 	(void)fprintf(stderr, "aliquot agent: %s %s\ntry `aliquot agent --help`\n", what, value);
 	return EXIT_USAGE;
@@ -86,7 +88,7 @@ static const struct option long_options[] = {
 };
 
 /* Where an option's text goes; NULL: it is no text. */
-static const char **text_of(struct agent_options *o, int option)
+static const char **text_option(struct agent_options *o, int option)
 {
 	switch (option) {
 	case OPTION_NODE:
@@ -121,9 +123,9 @@ static const char **text_of(struct agent_options *o, int option)
 }
 
 /* Returns -1 to go on, or an exit status. */
-static int take_option(struct agent_options *o, int option)
+static int agent_option(struct agent_options *o, int option)
 {
-	const char **text = text_of(o, option);
+	const char **text = text_option(o, option);
 	int64_t seconds;
 	if (text != NULL) {
 		*text = optarg;
@@ -132,7 +134,7 @@ static int take_option(struct agent_options *o, int option)
 	switch (option) {
 	case OPTION_INTERVAL:
 		if (!parse_i64(view_of(optarg), 1, 300, &seconds)) {
-			return usage_fault("--interval-seconds wants 1 to 300, not", optarg);
+			return agent_usage_fault("--interval-seconds wants 1 to 300, not", optarg);
 		}
 		o->interval_ms = seconds * 1000;
 		return -1;
@@ -148,7 +150,8 @@ static int take_option(struct agent_options *o, int option)
 	case OPTION_LEVEL:
 		return log_level_parse(optarg, &o->log_level)
 			       ? -1
-			       : usage_fault("--log-level wants debug, info, warn or error, not",
+			       : agent_usage_fault(
+					 "--log-level wants debug, info, warn or error, not",
 					 optarg);
 	case 'h':
 		(void)fputs(usage, stdout);
@@ -170,16 +173,16 @@ int agent_main(int argc, char **argv)
 		if (option == -1) {
 			break;
 		}
-		int status = take_option(&options, option);
+		int status = agent_option(&options, option);
 		if (status >= 0) {
 			return status;
 		}
 	}
 	if (optind < argc) {
-		return usage_fault("has no use for", argv[optind]);
+		return agent_usage_fault("has no use for", argv[optind]);
 	}
 	if (text_empty(options.node)) {
-		return usage_fault("wants", "--node-name=NAME or $NODE_NAME");
+		return agent_usage_fault("wants", "--node-name=NAME or $NODE_NAME");
 	}
 	options.own_key = options.own_key && text_empty(options.tls_dir);
 	options.pod_uid = text_empty(options.pod_uid) ? NULL : options.pod_uid;

@@ -19,7 +19,7 @@ struct walk {
 	struct str path;	 /* below the root, as a process would have it */
 };
 
-static int fault_of(struct fault *ret_fault, const char *path)
+static int fault_from_errno(struct fault *ret_fault, const char *path)
 {
 	int why = errno;
 	return fault_set(ret_fault, why == EACCES || why == EPERM ? FAULT_DENIED : FAULT_FATAL,
@@ -96,7 +96,9 @@ static int walk_into(
 	if (dir == NULL) {
 		/* Between being named and being opened it may have gone. */
 		bool gone = fd < 0 && errno == ENOENT && depth > 0;
-		int result = gone ? 0 : fault_of(ret_fault, depth > 0 ? str_text(&w->path) : name);
+		int result =
+			gone ? 0
+			     : fault_from_errno(ret_fault, depth > 0 ? str_text(&w->path) : name);
 		if (fd >= 0) {
 			(void)close(fd);
 		}
@@ -109,7 +111,7 @@ static int walk_into(
 		result = take_entry(w, fd, e, depth, ret_fault);
 	}
 	if (result == 0 && errno != 0) {
-		result = fault_of(ret_fault, str_text(&w->path));
+		result = fault_from_errno(ret_fault, str_text(&w->path));
 	}
 	(void)closedir(dir);
 	return result;
@@ -138,7 +140,7 @@ int cgroups_scan(const char *root, struct arena *arena, struct cgroup_pods *ret_
 	struct walk w = {.arena = arena, .out = &pods, .path = STR_INIT(PATH_BYTES)};
 	int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) {
-		return fault_of(ret_fault, root);
+		return fault_from_errno(ret_fault, root);
 	}
 	str_append_text(&w.path, "");
 	int result = walk_into(&w, fd, hierarchy(fd), 0, ret_fault);

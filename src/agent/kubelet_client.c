@@ -3,11 +3,9 @@
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
-#include "base/str.h"
 #include "codec/pod_resources.h"
 #include "io/http.h"
 
@@ -57,7 +55,7 @@ static void check_capacity(struct kubelet *k)
 	k->said = all;
 }
 
-static void take(struct kubelet *k, const struct pod_resources *all)
+static void pod_resources_take(struct kubelet *k, const struct pod_resources *all)
 {
 	for (uint32_t i = 0; i < all->count; i++) {
 		const struct pod_devices *pod = &all->pods[i];
@@ -89,7 +87,7 @@ static void on_heard(struct kubelet *k, const struct pod_resources *all)
 	}
 	k->heard = true;
 	k->why = (struct fault){0};
-	take(k, all);
+	pod_resources_take(k, all);
 	count_end(k, "result=\"told\"");
 }
 
@@ -128,7 +126,7 @@ static int check_answer(const struct wire_answer *a, struct fault *ret_fault)
 	return 0;
 }
 
-static const char *result_of(const struct fault *f)
+static const char *kubelet_result(const struct fault *f)
 {
 	switch (f->kind) {
 	case FAULT_LIMIT:
@@ -148,7 +146,7 @@ static const char *result_of(const struct fault *f)
 	return "result=\"failed\"";
 }
 
-static void on_done(void *data, const struct wire_answer *answer)
+static void on_pod_resources(void *data, const struct wire_answer *answer)
 {
 	struct kubelet *k = data;
 	CLEANUP(arena_finish) struct arena arena = {0};
@@ -158,7 +156,7 @@ static void on_done(void *data, const struct wire_answer *answer)
 	struct view body = {answer->body, answer->body_size};
 	if (check_answer(answer, &f) < 0 ||
 		pod_resources_decode(body, k->c.resources, &arena, &all, &f) < 0) {
-		on_unheard(k, &f, result_of(&f));
+		on_unheard(k, &f, kubelet_result(&f));
 	} else {
 		on_heard(k, &all);
 	}
@@ -166,9 +164,9 @@ static void on_done(void *data, const struct wire_answer *answer)
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-static void on_timer(void *data)
+static void kubelet_ask(void *data)
 {
-	static const struct wire_events events = {.on_done = on_done};
+	static const struct wire_events events = {.on_done = on_pod_resources};
 	/* A message of no bytes: List asks for nothing in particular. */
 	static const char empty[5] = {0};
 	struct kubelet *k = data;
@@ -203,7 +201,7 @@ struct kubelet *kubelet_create(const struct kubelet_config *config, struct fault
 		free(k);
 		return NULL;
 	}
-	loop_timer_init(&k->timer, config->loop, on_timer, k);
+	loop_timer_init(&k->timer, config->loop, kubelet_ask, k);
 	loop_timer_start_ms(&k->timer, k->c.interval_ms < FIRST_MS ? k->c.interval_ms : FIRST_MS);
 	return k;
 }
@@ -217,21 +215,21 @@ void kubelet_destroy(struct kubelet *k)
 	}
 }
 
-static void gauge(struct kubelet *k, const char *name, const char *help, int64_t value)
+static void kubelet_gauge(struct kubelet *k, const char *name, const char *help, int64_t value)
 {
 	metric_set(metric_get(k->c.metrics, METRIC_GAUGE, name, help, NULL), value);
 }
 
 void kubelet_gauges(struct kubelet *k)
 {
-	gauge(k, "aliquot_agent_kubelet_up",
+	kubelet_gauge(k, "aliquot_agent_kubelet_up",
 		"1 while the kubelet tells which pod has which GPU; absent where it is not asked.",
 		k->heard ? 1 : 0);
-	gauge(k, "aliquot_agent_kubelet_mig_devices",
+	kubelet_gauge(k, "aliquot_agent_kubelet_mig_devices",
 		"Instances of MIG that the kubelet gave to pods, which are not told apart here.",
 		k->mig);
-	gauge(k, "aliquot_agent_kubelet_odd_devices",
+	kubelet_gauge(k, "aliquot_agent_kubelet_odd_devices",
 		"GPUs that the kubelet names by something else than a UUID.", k->odd);
-	gauge(k, "aliquot_agent_capacity_elsewhere",
+	kubelet_gauge(k, "aliquot_agent_capacity_elsewhere",
 		"Capacity pods that hold another GPU than the kubelet gave to them.", k->elsewhere);
 }

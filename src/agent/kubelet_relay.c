@@ -50,7 +50,7 @@ struct relay {
 
 /* --- a visit ---------------------------------------------------------------------------------- */
 
-static void visit_destroy(struct visit *v)
+static void connection_destroy(struct visit *v)
 {
 	loop_timer_stop(&v->timer);
 	for (int i = 0; i < 2; i++) {
@@ -60,7 +60,7 @@ static void visit_destroy(struct visit *v)
 	free(v);
 }
 
-static void visit_end(void *data)
+static void connection_end(void *data)
 {
 	struct visit *v = data;
 	struct relay *r = v->relay;
@@ -70,11 +70,11 @@ static void visit_end(void *data)
 			break;
 		}
 	}
-	visit_destroy(v);
+	connection_destroy(v);
 }
 
 /* False: this end is broken. */
-static bool take(struct end *e)
+static bool end_receive(struct end *e)
 {
 	if (e->ended || e->to > e->from) {
 		return true;
@@ -108,27 +108,27 @@ static bool give(struct end *e)
 	return true;
 }
 
-static void want(struct end *e)
+static void end_watch(struct end *e)
 {
 	bool room = !e->ended && e->to == e->from, due = e->other->to > e->other->from;
 	watch_want(e->watch, (room ? WATCH_READ : 0) | (due ? WATCH_WRITE : 0));
 }
 
-static void on_ready(void *data, unsigned ready)
+static void on_end_ready(void *data, unsigned ready)
 {
 	struct end *e = data;
 	struct visit *v = e->visit;
 	bool well = true;
 	(void)ready;
 	for (int i = 0; i < 2 && well; i++) {
-		well = take(&v->ends[i]) && give(&v->ends[i]);
+		well = end_receive(&v->ends[i]) && give(&v->ends[i]);
 	}
 	if (!well || (v->ends[0].ended && v->ends[1].ended)) {
-		visit_end(v);
+		connection_end(v);
 		return;
 	}
-	want(&v->ends[0]);
-	want(&v->ends[1]);
+	end_watch(&v->ends[0]);
+	end_watch(&v->ends[1]);
 }
 
 static void visit_begin(struct relay *r, int fd, int other)
@@ -141,9 +141,9 @@ static void visit_begin(struct relay *r, int fd, int other)
 		e->visit = v;
 		e->other = &v->ends[1 - i];
 		e->fd = fds[i];
-		e->watch = watch_create(r->c.loop, e->fd, WATCH_READ, on_ready, e);
+		e->watch = watch_create(r->c.loop, e->fd, WATCH_READ, on_end_ready, e);
 	}
-	loop_timer_init(&v->timer, r->c.loop, visit_end, v);
+	loop_timer_init(&v->timer, r->c.loop, connection_end, v);
 	loop_timer_start_ms(&v->timer, r->c.visit_ms > 0 ? r->c.visit_ms : VISIT_MS);
 	VEC_PUSH(&r->visits, v);
 }
@@ -170,7 +170,7 @@ static int reach(struct relay *r, struct fault *ret_fault)
 	return fd;
 }
 
-static void on_knock(void *data, unsigned ready)
+static void on_connection(void *data, unsigned ready)
 {
 	struct relay *r = data;
 	struct fault f;
@@ -224,7 +224,7 @@ struct relay *relay_create(const struct relay_config *config, struct fault *ret_
 		relay_destroy(r);
 		return NULL;
 	}
-	r->watch = watch_create(r->c.loop, r->fd, WATCH_READ, on_knock, r);
+	r->watch = watch_create(r->c.loop, r->fd, WATCH_READ, on_connection, r);
 	return r;
 }
 
@@ -234,7 +234,7 @@ void relay_destroy(struct relay *r)
 		return;
 	}
 	vec_for_each (struct visit *, v, &r->visits) {
-		visit_destroy(*v);
+		connection_destroy(*v);
 	}
 	VEC_FINISH(&r->visits);
 	watch_destroy(r->watch);

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
-#include "base/str.h"
 #include "gpu/compute_mode.h"
 #include "mps/folder.h"
 
@@ -43,7 +42,7 @@ static bool is_left(
 	       !may_be_kept(pods, uuid) && had_daemon(l, uuid);
 }
 
-static struct left_gpu *touch(struct leftovers *l, const char *uuid, int64_t now)
+static struct left_gpu *left_gpu_of(struct leftovers *l, const char *uuid, int64_t now)
 {
 	vec_for_each (struct left_gpu, g, l) {
 		if (strcmp(g->uuid, uuid) == 0) {
@@ -66,7 +65,7 @@ void left_look(struct leftovers *l, const struct gpu_sample *sample, const struc
 		if (!is_left(l, r, pods)) {
 			continue;
 		}
-		struct left_gpu *g = touch(l, r->device.identity.uuid, sample->taken_ms);
+		struct left_gpu *g = left_gpu_of(l, r->device.identity.uuid, sample->taken_ms);
 		g->met = true;
 		if (!g->told && sample->taken_ms - g->since >= LASTS_MS) {
 			g->told = true;

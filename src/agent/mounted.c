@@ -9,13 +9,12 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/str.h"
 
 #define LOOK_EVERY_MS 5000
 #define LOOK_SOON_MS  1000 /* until there is one */
 #define FILE_MAX      ((size_t)32 * 1024)
 
-static int read_all(int fd, struct str *out)
+static int read_to_end(int fd, struct str *out)
 {
 	ssize_t n;
 	do {
@@ -28,7 +27,8 @@ static int read_all(int fd, struct str *out)
 
 /* 0 bytes where the file is not there: the Secret is shipped empty. The room is reserved at once,
  * for a text that grows leaves copies of a key behind. */
-static int read_file(const char *dir, const char *name, struct str *out, struct fault *ret_fault)
+static int read_mounted_file(
+	const char *dir, const char *name, struct str *out, struct fault *ret_fault)
 {
 	CLEANUP(str_finish) struct str path = STR_INIT(4096);
 	str_append_format(&path, "%s/%s", dir, name);
@@ -36,7 +36,7 @@ static int read_file(const char *dir, const char *name, struct str *out, struct 
 	if (fd < 0 && errno == ENOENT) {
 		return 0;
 	}
-	int result = fd >= 0 ? read_all(fd, out) : -1;
+	int result = fd >= 0 ? read_to_end(fd, out) : -1;
 	int why = errno;
 	if (fd >= 0) {
 		(void)close(fd);
@@ -49,7 +49,7 @@ static int read_file(const char *dir, const char *name, struct str *out, struct 
 					     str_text(&path), FILE_MAX);
 }
 
-static struct tls_identity *take(
+static struct tls_identity *identity_from_files(
 	struct mounted *m, const struct str *cert, const struct str *key, struct fault *ret_fault)
 {
 	if (cert->len == 0 || key->len == 0) {
@@ -76,11 +76,11 @@ struct tls_identity *mounted_look(struct mounted *m, int64_t now_mono_ms)
 	if (now_mono_ms < m->next_at) {
 		return NULL;
 	}
-	bool read = read_file(m->dir, "tls.crt", &cert, &f) == 0 &&
-		    read_file(m->dir, "tls.key", &key, &f) == 0;
+	bool read = read_mounted_file(m->dir, "tls.crt", &cert, &f) == 0 &&
+		    read_mounted_file(m->dir, "tls.key", &key, &f) == 0;
 	bool same = read && m->cert != NULL && text_equals(m->cert, str_text(&cert));
 	if (read && !same) {
-		identity = take(m, &cert, &key, &f);
+		identity = identity_from_files(m, &cert, &key, &f);
 	}
 	if (!same && identity == NULL && !m->told) {
 		log_warn("no certificate can be taken", LOG_S("dir", m->dir), LOG_F(&f));

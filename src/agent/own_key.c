@@ -29,12 +29,12 @@ struct own_key {
 	struct fault why;
 };
 
-static int64_t mono(const struct own_key *k)
+static int64_t own_key_now(const struct own_key *k)
 {
 	return clock_mono(kube_clock(k->config.kube));
 }
 
-static void forget(struct own_key *k)
+static void forget_key_pair(struct own_key *k)
 {
 	tls_pair_finish(&k->pair);
 	k->look.attempt = 0;
@@ -47,13 +47,13 @@ static void start_over(struct own_key *k, const char *what, const struct fault *
 		log_warn(what, LOG_S("request", k->request), LOG_F(f));
 	}
 	fault_copy(&k->why, f);
-	forget(k);
-	k->next_at = mono(k) + backoff_next(&k->again, &k->rng);
+	forget_key_pair(k);
+	k->next_at = own_key_now(k) + backoff_next(&k->again, &k->rng);
 }
 
-static void look_later(struct own_key *k)
+static void look_with_backoff(struct own_key *k)
 {
-	k->next_at = mono(k) + backoff_next(&k->look, &k->rng);
+	k->next_at = own_key_now(k) + backoff_next(&k->look, &k->rng);
 }
 
 /* --- the answer --- */
@@ -75,10 +75,10 @@ static void show(struct own_key *k, const char *cert_pem)
 		LOG_I("renewed_in_s", in / 1000));
 	k->config.on_identity(k->config.data, identity);
 	tls_identity_destroy(identity);
-	forget(k);
+	forget_key_pair(k);
 	k->why = (struct fault){0};
 	k->again.attempt = 0;
-	k->next_at = mono(k) + (in > RENEW_LEAST_MS ? in : RENEW_LEAST_MS);
+	k->next_at = own_key_now(k) + (in > RENEW_LEAST_MS ? in : RENEW_LEAST_MS);
 }
 
 static void on_looked(void *data, const struct kube_answer *a)
@@ -96,11 +96,11 @@ static void on_looked(void *data, const struct kube_answer *a)
 		start_over(k, "the request for a certificate is gone", &f);
 	} else if (f.kind != FAULT_NONE) {
 		log_debug("the request for a certificate cannot be read", LOG_F(&f));
-		look_later(k);
+		look_with_backoff(k);
 	} else if (csr.certificate == NULL) {
 		fault_set(&k->why, FAULT_TRANSIENT, "the controller has not answered %s yet",
 			k->request);
-		look_later(k);
+		look_with_backoff(k);
 	} else {
 		show(k, csr.certificate);
 	}
@@ -114,12 +114,12 @@ static void on_made(void *data, const struct kube_answer *a)
 		start_over(k, "a certificate cannot be asked for", &a->fault);
 		return;
 	}
-	look_later(k);
+	look_with_backoff(k);
 }
 
 /* --- the question --- */
 
-static int make(struct own_key *k, struct fault *ret_fault)
+static int make_key_and_request(struct own_key *k, struct fault *ret_fault)
 {
 	char name[AGENT_NAME_MAX];
 	const char *names[] = {agent_name(k->config.node, name)};
@@ -130,11 +130,11 @@ static int make(struct own_key *k, struct fault *ret_fault)
 	return tls_request_create(&spec, &k->pair, ret_fault);
 }
 
-static void ask(struct own_key *k)
+static void create_request(struct own_key *k)
 {
 	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX_BYTES);
 	struct fault f;
-	if (make(k, &f) < 0) {
+	if (make_key_and_request(k, &f) < 0) {
 		start_over(k, "a certificate cannot be asked for", &f);
 		return;
 	}
@@ -153,7 +153,7 @@ void own_key_step(struct own_key *k, int64_t now)
 		return;
 	}
 	if (k->pair.key_pem == NULL) {
-		ask(k);
+		create_request(k);
 		return;
 	}
 	struct kube_path path = {

@@ -1,12 +1,11 @@
 /* What the agent answers: metrics and health for everybody, the node's state for the controller. */
+#include "pages.h"
+
 #include <stdio.h>
 
-#include "base/log.h"
 #include "cgroups.h"
 #include "codec/state.h"
-#include "model/names.h"
 #include "node/metrics_text.h"
-#include "parts.h"
 #include "tell.h"
 
 /* So many intervals after the last look what it saw is not shown any more. */
@@ -21,41 +20,43 @@ const struct gpu_sample *agent_sample(const struct agent *a, int64_t now_ms)
 
 /* --- health ----------------------------------------------------------------------------------- */
 
-static void on_health(void *data, const struct server_request *r, struct server_reply *reply)
+static void page_healthz(void *data, const struct server_request *r, struct server_reply *reply)
 {
 	(void)data;
 	(void)r;
 	str_append_text(&reply->body, "ok\n");
 }
 
-static void not_ready(struct server_reply *reply, const char *reason, const char *why)
+static void reply_not_ready(struct server_reply *reply, const char *reason, const char *why)
 {
 	reply->status = 503;
 	str_append_format(&reply->body, "%s: %s\n", reason, why);
 }
 
-static void on_ready(void *data, const struct server_request *r, struct server_reply *reply)
+static void page_readyz(void *data, const struct server_request *r, struct server_reply *reply)
 {
 	struct agent *a = data;
 	(void)r;
 	if (a->stopping) {
-		not_ready(reply, "Stopping", "it was asked to");
+		reply_not_ready(reply, "Stopping", "it was asked to");
 	}
 	if (a->look.why.kind != FAULT_NONE) {
-		not_ready(reply, "NoDriver", a->look.why.message);
+		reply_not_ready(reply, "NoDriver", a->look.why.message);
 	} else if (agent_sample(a, clock_mono(a->clock)) == NULL) {
-		not_ready(reply, "NoDriver", "the devices were not looked at yet, or too long ago");
+		reply_not_ready(
+			reply, "NoDriver", "the devices were not looked at yet, or too long ago");
 	}
 	if (a->look.sample != NULL && a->look.places.host_pid_missing) {
-		not_ready(reply, "HostPIDRequired",
+		reply_not_ready(reply, "HostPIDRequired",
 			"none of the processes that the driver names can be found; set hostPID: "
 			"true");
 	}
 	if (!watch_pods_synced(a->watch)) {
-		not_ready(reply, "NoPods", "the API server has not told the pods of this node yet");
+		reply_not_ready(
+			reply, "NoPods", "the API server has not told the pods of this node yet");
 	}
 	if ((a->own_key != NULL || !text_empty(a->options.tls_dir)) && a->state == NULL) {
-		not_ready(reply, "NoCertificate",
+		reply_not_ready(reply, "NoCertificate",
 			"the controller cannot ask: /v1/state is not served");
 		str_append_format(
 			&reply->body, "%s\n", a->own_key != NULL ? own_key_why(a->own_key) : "");
@@ -67,30 +68,30 @@ static void on_ready(void *data, const struct server_request *r, struct server_r
 
 /* --- metrics ---------------------------------------------------------------------------------- */
 
-static void gauge(struct agent *a, const char *name, const char *help, int64_t value)
+static void agent_gauge(struct agent *a, const char *name, const char *help, int64_t value)
 {
 	metric_set(metric_get(a->metrics, METRIC_GAUGE, name, help, NULL), value);
 }
 
 static void update_gauges(struct agent *a, bool seen)
 {
-	gauge(a, "aliquot_agent_driver_up", "1 while the driver answers.",
+	agent_gauge(a, "aliquot_agent_driver_up", "1 while the driver answers.",
 		seen && a->look.why.kind == FAULT_NONE ? 1 : 0);
-	gauge(a, "aliquot_agent_pods", "Pods of this node that the API server has told.",
+	agent_gauge(a, "aliquot_agent_pods", "Pods of this node that the API server has told.",
 		node_pods_count(a->pods));
-	gauge(a, "aliquot_agent_pods_synced", "1 once all of them were told.",
+	agent_gauge(a, "aliquot_agent_pods_synced", "1 once all of them were told.",
 		watch_pods_synced(a->watch) ? 1 : 0);
-	gauge(a, "aliquot_agent_pods_stale",
+	agent_gauge(a, "aliquot_agent_pods_stale",
 		"1 while the API server is not heard: pods are those that were known last.",
 		watch_pods_stale(a->watch) ? 1 : 0);
-	gauge(a, "aliquot_agent_compute_modes_left",
+	agent_gauge(a, "aliquot_agent_compute_modes_left",
 		"GPUs that a killed MPS daemon left in a mode for one process at a time.",
 		left_count(&a->left));
-	gauge(a, "aliquot_agent_state_served", "1 once there is a certificate for /v1/state.",
+	agent_gauge(a, "aliquot_agent_state_served", "1 once there is a certificate for /v1/state.",
 		a->state != NULL ? 1 : 0);
 }
 
-static void on_metrics(void *data, const struct server_request *r, struct server_reply *reply)
+static void page_metrics(void *data, const struct server_request *r, struct server_reply *reply)
 {
 	struct agent *a = data;
 	CLEANUP(arena_finish) struct arena arena = {0};
@@ -142,7 +143,7 @@ static int make_state(
 	return tell_state(&t, arena, ret_state, ret_fault);
 }
 
-static void on_state(void *data, const struct server_request *r, struct server_reply *reply)
+static void page_state(void *data, const struct server_request *r, struct server_reply *reply)
 {
 	struct agent *a = data;
 	CLEANUP(arena_finish) struct arena arena = {0};
@@ -181,9 +182,9 @@ int pages_open(struct agent *a, struct fault *ret_fault)
 	if (a->pages == NULL) {
 		return -1;
 	}
-	server_route(a->pages, "GET", "/metrics", on_metrics, a);
-	server_route_probe(a->pages, "GET", "/health", on_health, a);
-	server_route_probe(a->pages, "GET", "/readyz", on_ready, a);
+	server_route(a->pages, "GET", "/metrics", page_metrics, a);
+	server_route_probe(a->pages, "GET", "/health", page_healthz, a);
+	server_route_probe(a->pages, "GET", "/readyz", page_readyz, a);
 	log_info("serving metrics", LOG_I("port", server_port(a->pages)));
 	return 0;
 }
@@ -213,6 +214,6 @@ void pages_show(struct agent *a, const struct tls_identity *identity)
 		loop_stop(a->loop);
 		return;
 	}
-	server_route(a->state, "GET", NAME_AGENT_PATH, on_state, a);
+	server_route(a->state, "GET", NAME_AGENT_PATH, page_state, a);
 	log_info("serving the state", LOG_I("port", server_port(a->state)));
 }

@@ -52,11 +52,4 @@ struct agent {
 	bool stopping, failed;
 };
 
-/* pages.c */
-int pages_open(struct agent *a, struct fault *ret_fault);
-/* A certificate to show from now on; the first one opens the door. */
-void pages_show(struct agent *a, const struct tls_identity *identity);
-/* The sample, unless it is too old to be shown. */
-const struct gpu_sample *agent_sample(const struct agent *a, int64_t now_ms);
-
 #endif

@@ -1,4 +1,6 @@
 /* `aliquot relay`: the way to a socket of this machine for who may not go there itself. */
+#include "agent/relay_main.h"
+
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,7 +32,7 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static void on_signal(void *data, int signo)
+static void relay_on_signal(void *data, int signo)
 {
 	if (signo != SIGHUP) {
 		loop_stop(data);
@@ -49,9 +51,9 @@ static int relay_run(const char *listen, const char *to)
 		loop_destroy(loop);
 		return 1;
 	}
-	loop_on_signal(loop, SIGTERM, on_signal, loop);
-	loop_on_signal(loop, SIGINT, on_signal, loop);
-	loop_on_signal(loop, SIGHUP, on_signal, loop);
+	loop_on_signal(loop, SIGTERM, relay_on_signal, loop);
+	loop_on_signal(loop, SIGINT, relay_on_signal, loop);
+	loop_on_signal(loop, SIGHUP, relay_on_signal, loop);
 	log_info("relaying", LOG_S("listen", listen), LOG_S("to", to));
 	loop_run(loop);
 	relay_destroy(r);

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
-#include "base/str.h"
 #include "mps/daemon.h"
 
 #define LOOK_MS	    1000
@@ -46,7 +44,7 @@ static void doom_tenants(struct steer *s)
 	}
 }
 
-static void on_timer(void *data)
+static void steer_on_timer(void *data)
 {
 	struct steer *s = data;
 	expect_daemons(s);
@@ -82,7 +80,7 @@ struct steer *steer_create(const struct steer_config *config)
 		.timeout_ms = MPS_TIMEOUT_MS,
 		.owner = owner,
 		.data = s});
-	loop_timer_init(&s->timer, config->loop, on_timer, s);
+	loop_timer_init(&s->timer, config->loop, steer_on_timer, s);
 	loop_timer_repeat_ms(&s->timer, config->look_ms > 0 ? config->look_ms : LOOK_MS);
 	return s;
 }
@@ -101,7 +99,7 @@ const struct mps_fleet *steer_fleet(const struct steer *s)
 	return s->fleet;
 }
 
-static void gauge(struct steer *s, const char *name, const char *help, int64_t value)
+static void steer_gauge(struct steer *s, const char *name, const char *help, int64_t value)
 {
 	metric_set(metric_get(s->c.metrics, METRIC_GAUGE, name, help, NULL), value);
 }
@@ -127,13 +125,13 @@ void steer_gauges(struct steer *s)
 				   "MPS daemons of this node's GPUs, by state.", label),
 			daemons[state]);
 	}
-	gauge(s, "aliquot_agent_mps_clients", "Processes that are clients of MPS daemons.",
+	steer_gauge(s, "aliquot_agent_mps_clients", "Processes that are clients of MPS daemons.",
 		clients);
-	gauge(s, "aliquot_agent_mps_pending_restart",
+	steer_gauge(s, "aliquot_agent_mps_pending_restart",
 		"Clients of MPS whose limits are not their pod's until their container is "
 		"started again.",
 		pending);
-	gauge(s, "aliquot_agent_mps_unread_limits",
+	steer_gauge(s, "aliquot_agent_mps_unread_limits",
 		"Clients of MPS whose limits could not be read.", unread);
 }
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "codec/state.h"
 
 /* --- devices ---------------------------------------------------------------------------------- */
@@ -19,7 +18,7 @@ static const char *why_ill(const struct gpu_reading *r, struct arena *arena)
 	return arena_strndup(arena, why, strnlen(why, STATE_WHY_MAX));
 }
 
-static enum ill_cause cause_of(const struct gpu_reading *r)
+static enum ill_cause ill_cause_of(const struct gpu_reading *r)
 {
 	bool lost = r->fault.kind == FAULT_GONE || r->fault.kind == FAULT_FATAL;
 	if (!r->answered && lost) {
@@ -67,7 +66,7 @@ static int tell_devices(
 		if (d->why == NULL && t->left != NULL) {
 			d->why = left_why(t->left, d->uuid);
 		}
-		d->cause = d->why != NULL ? cause_of(r) : ILL_ASKED;
+		d->cause = d->why != NULL ? ill_cause_of(r) : ILL_ASKED;
 		tell_memory(r, d);
 		tell_mps(t->mps, arena, d);
 	}
@@ -82,7 +81,7 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Each once, in order. */
-static uint32_t settle(const char **uids, uint32_t count)
+static uint32_t sort_and_dedup(const char **uids, uint32_t count)
 {
 	uint32_t kept = 0;
 	qsort(uids, count, sizeof *uids, by_text);
@@ -133,7 +132,7 @@ static int tell_pods(
 		}
 	}
 	s->pods = uids;
-	s->pod_count = settle(uids, count);
+	s->pod_count = sort_and_dedup(uids, count);
 	if (s->pod_count > STATE_PODS_MAX) {
 		return fault_set(
 			ret_fault, FAULT_LIMIT, "more than %d pods use devices", STATE_PODS_MAX);
@@ -142,7 +141,7 @@ static int tell_pods(
 }
 
 /* In the order of the pods, as they are written. */
-static int by_pod(const void *a, const void *b)
+static int compare_pod_use(const void *a, const void *b)
 {
 	const struct pod_use *x = a, *y = b;
 	int order = strcmp(x->uid, y->uid);
@@ -168,13 +167,13 @@ static int tell_uses(
 			.mem_mib = p->use.mem_bytes < 0 ? -1 : p->use.mem_bytes >> 20,
 			.processes = p->use.processes};
 	}
-	qsort(s->uses, s->use_count, sizeof *s->uses, by_pod);
+	qsort(s->uses, s->use_count, sizeof *s->uses, compare_pod_use);
 	return 0;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static int check(const struct tell *t, struct fault *ret_fault)
+static int check_sample(const struct tell *t, struct fault *ret_fault)
 {
 	int64_t age_ms = t->now_ms - t->sample->taken_ms;
 	if (age_ms < 0 || age_ms > STATE_AGE_MAX_MS) {
@@ -199,7 +198,7 @@ int tell_state(const struct tell *t, struct arena *arena, struct node_state *ret
 	struct fault *ret_fault)
 {
 	struct node_state s = {.seen_ms = t->sample->taken_ms - t->now_ms};
-	if (check(t, ret_fault) < 0 || tell_devices(t, arena, &s, ret_fault) < 0 ||
+	if (check_sample(t, ret_fault) < 0 || tell_devices(t, arena, &s, ret_fault) < 0 ||
 		tell_pods(t, arena, &s, ret_fault) < 0 || tell_uses(t, arena, &s, ret_fault) < 0) {
 		return -1;
 	}

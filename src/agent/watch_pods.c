@@ -3,9 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
 #include "base/log.h"
-#include "base/str.h"
 #include "codec/node_pod.h"
 #include "kube/reflector.h"
 
@@ -15,13 +13,13 @@ struct watch_pods {
 	struct arena arena;	     /* of one object */
 };
 
-static void on_begin(void *data)
+static void pods_on_relist_begin(void *data)
 {
 	struct watch_pods *w = data;
 	node_pods_relist_begin(w->pods);
 }
 
-static bool on_object(void *data, const char *json, size_t n)
+static bool pods_on_object(void *data, const char *json, size_t n)
 {
 	struct watch_pods *w = data;
 	struct node_pod pod;
@@ -37,7 +35,7 @@ static bool on_object(void *data, const char *json, size_t n)
 	return result == 0;
 }
 
-static void on_gone(void *data, const char *ns, const char *name, const char *uid)
+static void pods_on_gone(void *data, const char *ns, const char *name, const char *uid)
 {
 	struct watch_pods *w = data;
 	const struct node_pod *pod =
@@ -50,7 +48,7 @@ static void on_gone(void *data, const char *ns, const char *name, const char *ui
 	}
 }
 
-static void on_unread(void *data, const char *ns, const char *name)
+static void pods_on_unreadable(void *data, const char *ns, const char *name)
 {
 	struct watch_pods *w = data;
 	const struct node_pod *pod =
@@ -61,7 +59,7 @@ static void on_unread(void *data, const char *ns, const char *name)
 }
 
 /* Without a sweep something could not even be named: all that was known stays. */
-static void on_end(void *data, bool sweep)
+static void pods_on_relist_end(void *data, bool sweep)
 {
 	struct watch_pods *w = data;
 	for (uint32_t i = 0; !sweep && i < node_pods_count(w->pods); i++) {
@@ -70,7 +68,7 @@ static void on_end(void *data, bool sweep)
 	node_pods_relist_end(w->pods);
 }
 
-static void on_stale(void *data, bool stale)
+static void pods_on_stale(void *data, bool stale)
 {
 	(void)data;
 	if (stale) {
@@ -83,12 +81,12 @@ static void on_stale(void *data, bool stale)
 struct watch_pods *watch_pods_create(
 	struct kube *kube, const char *node, struct node_pods *pods, uint64_t seed)
 {
-	static const struct reflector_events events = {.on_begin = on_begin,
-		.on_object = on_object,
-		.on_gone = on_gone,
-		.on_unread = on_unread,
-		.on_end = on_end,
-		.on_stale = on_stale};
+	static const struct reflector_events events = {.on_begin = pods_on_relist_begin,
+		.on_object = pods_on_object,
+		.on_gone = pods_on_gone,
+		.on_unread = pods_on_unreadable,
+		.on_end = pods_on_relist_end,
+		.on_stale = pods_on_stale};
 	CLEANUP(str_finish) struct str selector = STR_INIT(512);
 	struct reflector_options options = {.seed = seed};
 	struct watch_pods *w = xcalloc(1, sizeof *w);

@@ -5,13 +5,17 @@
 #include <sys/resource.h>
 
 #include "agent/agent.h"
+#include "agent/agent_main.h"
+#include "agent/relay_main.h"
 #include "base/map.h"
 #include "base/rand.h"
 #include "base/str.h"
 #include "controller.h"
 #include "json/decode.h"
 #include "node/capacity.h"
+#include "node/capacity_main.h"
 #include "node/gpu_worker.h"
+#include "node/probe_main.h"
 #include "options.h"
 #include "replay.h"
 #include "status_command.h"

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/nvml.h"
-
 /* Usable bytes: the total less what the driver keeps for itself, which only the second version
  * tells. 0: it has none of its own, but that of the machine (GB10), and says so by telling none. */
 static int usable_bytes(

@@ -1,8 +1,13 @@
-/* What a device measures of itself, and what of that says that it is ill. */
+/* What a device measures of itself, what Hopper and later count of their work between two samples
+ * (GPM), what a device without GPM did between two looks, and what of all that says that it is ill.
+ */
+#include "figures.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "sampler_parts.h"
+#include "gpu/xid.h"
+#include "look.h"
 
 enum { CLOCK_SM = 1, CLOCK_MEM = 2, ECC_UNCORRECTED = 1, ECC_SINCE_RESET = 0 };
 
@@ -178,4 +183,209 @@ void look_health(struct look *l)
 	} else if (memory_failed(l)) {
 		r->ill = "its memory had errors that ECC could not correct: it needs a reset";
 	}
+}
+
+/* --- GPM --- */
+
+/* Two samples that are closer tell nothing. */
+#define BETWEEN_MS 100
+
+static const struct {
+	unsigned id;
+	enum gpu_figure figure;
+	bool traffic; /* MiB a second, else percent */
+} metrics[] = {
+	{1, FIGURE_PROF_GR_ENGINE_ACTIVE, false},
+	{2, FIGURE_PROF_SM_ACTIVE, false},
+	{3, FIGURE_PROF_SM_OCCUPANCY, false},
+	{5, FIGURE_PROF_PIPE_TENSOR_ACTIVE, false},
+	{10, FIGURE_PROF_DRAM_ACTIVE, false},
+	{20, FIGURE_PROF_PCIE_TX_BYTES, true},
+	{21, FIGURE_PROF_PCIE_RX_BYTES, true},
+};
+
+/* The comparison refuses what is no number, too. */
+static void metric_take(struct look *l, size_t i, double value)
+{
+	const double most = metrics[i].traffic ? 1e9 : 100.5;
+	if (!(value >= 0 && value <= most)) {
+		return;
+	}
+	if (metrics[i].traffic) {
+		l->reading->figures[metrics[i].figure] = (int64_t)(value * 1048576);
+		return;
+	}
+	int64_t thousandths = (int64_t)(value * 10 + 0.5);
+	l->reading->figures[metrics[i].figure] = thousandths < 1000 ? thousandths : 1000;
+}
+
+static void metrics_look(struct look *l)
+{
+	struct nvml_gpm_metrics wanted = {.version = NVML_GPM_VERSION,
+		.count = COUNT_OF(metrics),
+		.before = l->device->before,
+		.after = l->device->after};
+	for (size_t i = 0; i < COUNT_OF(metrics); i++) {
+		wanted.metrics[i].id = metrics[i].id;
+	}
+	if (!look_took(l, l->calls->gpm_metrics(&wanted), "read GPM")) {
+		return;
+	}
+	for (size_t i = 0; i < COUNT_OF(metrics); i++) {
+		if (wanted.metrics[i].code == NVML_SUCCESS) {
+			metric_take(l, i, wanted.metrics[i].value);
+		}
+	}
+}
+
+static bool gpm_supported(struct look *l)
+{
+	const struct nvml_calls *c = l->calls;
+	struct nvml_gpm_support support = {.version = NVML_GPM_VERSION};
+	return !l->device->told.mig && c->gpm_support != NULL && c->gpm_make != NULL &&
+	       c->gpm_free != NULL && c->gpm_get != NULL && c->gpm_metrics != NULL &&
+	       look_took(l, c->gpm_support(l->handle, &support), "ask for GPM") &&
+	       support.supported != 0;
+}
+
+static bool samples_made(struct look *l)
+{
+	struct device *d = l->device;
+	if (d->before == NULL && l->calls->gpm_make(&d->before) != NVML_SUCCESS) {
+		d->before = NULL;
+	}
+	if (d->after == NULL && l->calls->gpm_make(&d->after) != NVML_SUCCESS) {
+		d->after = NULL;
+	}
+	return d->before != NULL && d->after != NULL;
+}
+
+/* Is it time for a second sample? */
+static bool gpm_is_due(const struct look *l, int64_t now_ms)
+{
+	int64_t since_ms = now_ms - l->device->before_ms;
+	return since_ms >= BETWEEN_MS && since_ms >= l->use_every_ms;
+}
+
+static void gpm_read(struct look *l, int64_t now_ms)
+{
+	struct device *d = l->device;
+	bool second = d->before_ms != 0;
+	if (!gpm_supported(l) || !samples_made(l) ||
+		!look_took(l, l->calls->gpm_get(l->handle, second ? d->after : d->before),
+			"take a sample of GPM")) {
+		return;
+	}
+	d->before_ms = now_ms;
+	if (second) {
+		metrics_look(l);
+		void *older = d->before;
+		d->before = d->after;
+		d->after = older;
+	}
+}
+
+void look_gpm(struct look *l)
+{
+	struct device *d = l->device;
+	int64_t *figures = &l->reading->figures[FIGURE_PROF_GR_ENGINE_ACTIVE];
+	int64_t now_ms = clock_mono(l->s->clock);
+	if (d->before_ms != 0 && !gpm_is_due(l, now_ms)) {
+		memcpy(figures, d->gpm, sizeof d->gpm);
+		return;
+	}
+	gpm_read(l, now_ms);
+	memcpy(d->gpm, figures, sizeof d->gpm);
+}
+
+/* --- samples, where there is no GPM --- */
+
+#define SECOND_US 1000000ull
+#define ROWS_MAX  1024
+#define FULL	  100  /* percent */
+#define PERCENT	  1000 /* in the thousandths of our figures */
+/* How late samples may come, and by how much a driver's clock may differ. */
+#define LATE_US (2 * SECOND_US)
+/* Of less of the interval nothing is said: the driver forgot the rest, or never took it. */
+#define COVERED_PERCENT 75
+
+struct span {
+	uint64_t after_us, until_us;
+	uint64_t covered_us, total; /* the latter: percent times microseconds */
+	uint64_t newest_us;
+};
+
+/* Samples come in the order of their time; each stands for what came before it, a second at most.
+ */
+static void span_add(struct span *s, const struct nvml_sample *row)
+{
+	uint64_t since_us = s->newest_us > s->after_us ? s->newest_us : s->after_us;
+	if (row->value.whole > FULL || row->time_us <= since_us || row->time_us > s->until_us) {
+		return;
+	}
+	uint64_t us = row->time_us - since_us < SECOND_US ? row->time_us - since_us : SECOND_US;
+	s->covered_us += us;
+	s->total += us * row->value.whole;
+	s->newest_us = row->time_us;
+}
+
+static bool samples_ask(struct look *l, struct span *span)
+{
+	int kind = 0;
+	unsigned count = ROWS_MAX;
+	struct nvml_sample *rows = sampler_rows(l->s, ROWS_MAX, sizeof *rows);
+	int code = l->calls->samples(
+		l->handle, NVML_SAMPLES_GPU_USE, span->after_us, &kind, &count, rows);
+	/* Nothing found has a meaning of its own: there is no newer one. */
+	if (code == NVML_NOT_FOUND || !look_took(l, code, "read the samples of its use") ||
+		kind != NVML_VALUE_WHOLE || count > ROWS_MAX) {
+		return false;
+	}
+	for (unsigned i = 0; i < count; i++) {
+		span_add(span, &rows[i]);
+	}
+	return true;
+}
+
+static int64_t mean_of(const struct span *span, uint64_t interval_us)
+{
+	if (span->covered_us == 0 || span->covered_us * 100 < interval_us * COVERED_PERCENT) {
+		return GPU_UNKNOWN;
+	}
+	return (int64_t)((span->total * PERCENT + span->covered_us / 2) / span->covered_us);
+}
+
+static int64_t samples_read(struct look *l, int64_t mono_us, uint64_t now_us)
+{
+	struct device *d = l->device;
+	bool first = d->samples_asked_us == 0;
+	uint64_t interval_us = first ? 0 : (uint64_t)(mono_us - d->samples_asked_us);
+	uint64_t reach_us = interval_us + LATE_US;
+	struct span span = {.after_us = now_us > reach_us ? now_us - reach_us : 0,
+		.until_us = now_us + LATE_US};
+	/* Where the clock was set back since, it is not the same clock. */
+	if (d->samples_us > span.after_us && d->samples_us <= now_us) {
+		span.after_us = d->samples_us;
+	}
+	d->samples_asked_us = mono_us;
+	bool told = samples_ask(l, &span);
+	d->samples_us = span.newest_us > 0 ? span.newest_us : d->samples_us;
+	return told && !first ? mean_of(&span, interval_us) : GPU_UNKNOWN;
+}
+
+void look_samples(struct look *l)
+{
+	struct device *d = l->device;
+	int64_t *figures = l->reading->figures;
+	int64_t mono_us = clock_mono(l->s->clock) * 1000, wall_us = clock_wall(l->s->clock) * 1000;
+	if (d->samples_asked_us != 0 && mono_us - d->samples_asked_us < l->use_every_ms * 1000) {
+		figures[FIGURE_GPU_UTIL_MEAN] = d->mean;
+		return;
+	}
+	d->mean = GPU_UNKNOWN;
+	if (l->calls->samples != NULL && !d->told.mig && wall_us > 0 &&
+		figures[FIGURE_PROF_GR_ENGINE_ACTIVE] == GPU_UNKNOWN) {
+		d->mean = samples_read(l, mono_us, (uint64_t)wall_us);
+	}
+	figures[FIGURE_GPU_UTIL_MEAN] = d->mean;
 }

@@ -32,7 +32,7 @@ static void put_i64(struct str *to, int64_t value)
 	(void)str_append(to, (const char *)&value, sizeof value);
 }
 
-static void put_text(struct str *to, const char *text)
+static void frame_put_text(struct str *to, const char *text)
 {
 	size_t n = strlen(text);
 	put_u32(to, (uint32_t)n);
@@ -42,7 +42,7 @@ static void put_text(struct str *to, const char *text)
 static void put_fault(struct str *to, const struct fault *f)
 {
 	put_u32(to, (uint32_t)f->kind);
-	put_text(to, f->message);
+	frame_put_text(to, f->message);
 }
 
 static uint32_t flags_of(const struct gpu_reading *r)
@@ -68,14 +68,14 @@ static void put_reading(struct str *to, const struct gpu_reading *r)
 	const struct gpu_identity *id = &r->device.identity;
 	put_u32(to, r->index);
 	put_u32(to, flags_of(r));
-	put_text(to, id->uuid);
-	put_text(to, id->model);
-	put_text(to, id->driver);
+	frame_put_text(to, id->uuid);
+	frame_put_text(to, id->model);
+	frame_put_text(to, id->driver);
 	put_i64(to, id->mem_mib);
 	put_i32(to, id->minor);
-	put_text(to, r->pci_bus_id);
+	frame_put_text(to, r->pci_bus_id);
 	put_fault(to, &r->fault);
-	put_text(to, r->ill != NULL ? r->ill : "");
+	frame_put_text(to, r->ill != NULL ? r->ill : "");
 	put_i32(to, r->ill_xid);
 	for (int i = 0; i < FIGURE_COUNT; i++) {
 		put_i64(to, r->figures[i]);
@@ -108,7 +108,7 @@ bool frame_write_sample(struct str *to, const struct gpu_sample *s)
 	put_u32(to, s->retries);
 	put_u32(to, s->dropped);
 	put_u32(to, s->errors);
-	put_text(to, s->driver);
+	frame_put_text(to, s->driver);
 	put_i32(to, s->cuda);
 	put_u32(to, s->device_count);
 	for (uint32_t i = 0; i < s->device_count; i++) {
@@ -157,7 +157,7 @@ static void reader_refuse(struct reader *r, const char *what)
 	r->left = 0;
 }
 
-static void take(struct reader *r, void *to, size_t n, const char *what)
+static void reader_take(struct reader *r, void *to, size_t n, const char *what)
 {
 	memset(to, 0, n);
 	if (r->left < n) {
@@ -172,14 +172,14 @@ static void take(struct reader *r, void *to, size_t n, const char *what)
 static uint32_t take_u32(struct reader *r, const char *what)
 {
 	uint32_t value;
-	take(r, &value, sizeof value, what);
+	reader_take(r, &value, sizeof value, what);
 	return value;
 }
 
 static int64_t take_i64(struct reader *r, int64_t least, const char *what)
 {
 	int64_t value;
-	take(r, &value, sizeof value, what);
+	reader_take(r, &value, sizeof value, what);
 	if (value < least && r->wrong == NULL) {
 		reader_refuse(r, what);
 	}
@@ -189,7 +189,7 @@ static int64_t take_i64(struct reader *r, int64_t least, const char *what)
 static int32_t take_i32(struct reader *r, int32_t least, int32_t most, const char *what)
 {
 	int32_t value;
-	take(r, &value, sizeof value, what);
+	reader_take(r, &value, sizeof value, what);
 	if ((value < least || value > most) && r->wrong == NULL) {
 		reader_refuse(r, what);
 	}
@@ -208,7 +208,7 @@ static uint32_t take_count(struct reader *r, uint32_t most, size_t each, const c
 	return count;
 }
 
-static void take_text(struct reader *r, char *to, size_t size, const char *what)
+static void reader_take_text(struct reader *r, char *to, size_t size, const char *what)
 {
 	uint32_t n = take_u32(r, what);
 	to[0] = '\0';
@@ -216,7 +216,7 @@ static void take_text(struct reader *r, char *to, size_t size, const char *what)
 		reader_refuse(r, what);
 		return;
 	}
-	take(r, to, n, what);
+	reader_take(r, to, n, what);
 	to[n] = '\0';
 }
 
@@ -228,10 +228,10 @@ static void take_fault(struct reader *r, struct fault *f)
 		kind = FAULT_NONE;
 	}
 	*f = (struct fault){.kind = (enum fault_kind)kind};
-	take_text(r, f->message, sizeof f->message, "the message of a fault");
+	reader_take_text(r, f->message, sizeof f->message, "the message of a fault");
 }
 
-static int32_t take_use(struct reader *r)
+static int32_t reader_take_use(struct reader *r)
 {
 	return take_i32(r, -1, USE_FULL, "what a process uses");
 }
@@ -241,10 +241,10 @@ static void take_process(struct reader *r, struct gpu_process *p, uint32_t after
 	p->pid = take_u32(r, "a process");
 	p->kinds = take_u32(r, "the kind of a process");
 	p->mem_bytes = take_i64(r, -1, "the memory of a process");
-	p->sm = take_use(r);
-	p->mem_util = take_use(r);
-	p->enc = take_use(r);
-	p->dec = take_use(r);
+	p->sm = reader_take_use(r);
+	p->mem_util = reader_take_use(r);
+	p->enc = reader_take_use(r);
+	p->dec = reader_take_use(r);
 	if (p->pid <= after_pid || (p->kinds & ~(uint32_t)KINDS) != 0) {
 		reader_refuse(r, "the order of the processes");
 	}
@@ -253,9 +253,9 @@ enum { PROCESS_BYTES = 4 + 4 + 8 + 4 * 4 };
 
 static void take_identity(struct reader *r, struct gpu_identity *id)
 {
-	take_text(r, id->uuid, sizeof id->uuid, "a UUID");
-	take_text(r, id->model, sizeof id->model, "a model");
-	take_text(r, id->driver, sizeof id->driver, "a driver");
+	reader_take_text(r, id->uuid, sizeof id->uuid, "a UUID");
+	reader_take_text(r, id->model, sizeof id->model, "a model");
+	reader_take_text(r, id->driver, sizeof id->driver, "a driver");
 	id->mem_mib = take_i64(r, 0, "the memory of a device");
 	id->minor = take_i32(r, 0, INT32_MAX, "the number of a device");
 }
@@ -279,9 +279,9 @@ static void take_reading(struct reader *r, struct gpu_reading *to)
 	to->index = (uint32_t)take_i32(r, 0, PROBE_DEVICES_MAX - 1, "the index of a device");
 	take_flags(r, to);
 	take_identity(r, &to->device.identity);
-	take_text(r, to->pci_bus_id, sizeof to->pci_bus_id, "a place on the bus");
+	reader_take_text(r, to->pci_bus_id, sizeof to->pci_bus_id, "a place on the bus");
 	take_fault(r, &to->fault);
-	take_text(r, ill, sizeof ill, "why a device is ill");
+	reader_take_text(r, ill, sizeof ill, "why a device is ill");
 	if (to->ill == NULL && ill[0] != '\0') {
 		reader_refuse(r, "why a device is ill");
 	}
@@ -313,7 +313,7 @@ static void take_sample(struct reader *r, struct gpu_sample *s)
 	s->retries = take_u32(r, "the retries");
 	s->dropped = take_u32(r, "the dropped rows");
 	s->errors = take_u32(r, "the errors");
-	take_text(r, s->driver, sizeof s->driver, "the driver's version");
+	reader_take_text(r, s->driver, sizeof s->driver, "the driver's version");
 	s->cuda = take_i32(r, 0, INT32_MAX, "the version of CUDA");
 	s->device_count = take_count(r, PROBE_DEVICES_MAX, READING_BYTES, "the devices");
 	s->devices = ARENA_ARRAY(r->arena, struct gpu_reading, s->device_count + 1u);

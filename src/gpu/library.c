@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "gpu/nvml.h"
-
 #define CALL(member) offsetof(struct nvml_calls, member)
 
 /* The newest name first: the older one of a row differs in semantics that we do not use. Calls that

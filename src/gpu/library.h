@@ -191,5 +191,8 @@ enum nvml_meaning {
 	MEANS_TROUBLE, /* it failed this time */
 };
 enum nvml_meaning nvml_meaning(int code);
+/* What a return code of NVML means to us and to a person. Returns -1; `call` names what was asked.
+ */
+int nvml_fault(struct fault *ret_fault, int code, const char *call);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "device.h"
+#include "library.h"
 
 struct nvml {
 	struct gpu_probe probe;

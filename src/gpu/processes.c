@@ -1,8 +1,10 @@
 /* The processes of a device: NVML's lists, each process once. */
+#include "processes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "sampler_parts.h"
+#include "look.h"
 
 #define ATTEMPTS   4
 #define ROWS_FIRST 64
@@ -54,13 +56,13 @@ static int list_ask(struct look *l, const struct list *list, struct list_rows *r
 	}
 }
 
-static int by_pid(const void *a, const void *b)
+static int compare_process_pid(const void *a, const void *b)
 {
 	const struct gpu_process *x = a, *y = b;
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static int64_t memory_of(unsigned long long told)
+static int64_t memory_or_unknown(unsigned long long told)
 {
 	return told <= INT64_MAX ? (int64_t)told : -1;
 }
@@ -85,20 +87,20 @@ static void list_take(
 		if (row.pid != 0) {
 			VEC_PUSH(found, ((struct gpu_process){.pid = row.pid,
 						.kinds = kind,
-						.mem_bytes = memory_of(row.used_bytes)}));
+						.mem_bytes = memory_or_unknown(row.used_bytes)}));
 		}
 	}
 }
 
 /* A process that is in several lists, or in one of them once for each of its contexts, has the same
  * memory in all: what is known of it counts once. */
-static void merge(struct gathered *found)
+static void merge_processes(struct gathered *found)
 {
 	size_t kept = 0;
 	if (found->count == 0) {
 		return;
 	}
-	qsort(found->items, found->count, sizeof *found->items, by_pid);
+	qsort(found->items, found->count, sizeof *found->items, compare_process_pid);
 	for (size_t i = 1; i < found->count; i++) {
 		struct gpu_process *last = &found->items[kept], *row = &found->items[i];
 		if (row->pid != last->pid) {
@@ -145,7 +147,7 @@ void look_processes(struct look *l)
 	for (size_t i = 0; i < COUNT_OF(lists) && l->reading->answered; i++) {
 		told = list_look(l, &lists[i], &found) && told;
 	}
-	merge(&found);
+	merge_processes(&found);
 	if (!l->reading->answered || !told || found.nameless ||
 		found.count > SAMPLE_PROCESSES_MAX) {
 		return;

@@ -1,13 +1,17 @@
 /* The look: open, count, then each device by itself. */
-#include "sampler_parts.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "device.h"
-#include "gpu/nvml.h"
+#include "figures.h"
+#include "gpu/xid.h"
+#include "library.h"
+#include "look.h"
+#include "processes.h"
+#include "sampler_parts.h"
+#include "use.h"
 
 #define OPEN_FIRST_MS	1000
 #define OPEN_CAP_MS	30000
@@ -103,28 +107,6 @@ static int library_open(struct sampler *s, struct fault *ret_fault)
 
 /* --- one device ------------------------------------------------------------------------------- */
 
-bool look_took(struct look *l, int code, const char *call)
-{
-	switch (nvml_meaning(code)) {
-	case MEANS_DONE:
-		return true;
-	case MEANS_DEAF:
-		l->deaf = true;
-		/* fall through */
-	case MEANS_LOST:
-		(void)nvml_fault(&l->reading->fault, code, call);
-		l->reading->answered = false;
-		return false;
-	case MEANS_TROUBLE:
-		l->sample->errors++;
-		return false;
-	case MEANS_LACKING:
-	case MEANS_REFUSED:
-		break;
-	}
-	return false;
-}
-
 static struct device *device_of_index(struct sampler *s, uint32_t index)
 {
 	for (uint32_t i = 0; i < s->device_count; i++) {
@@ -137,7 +119,8 @@ static struct device *device_of_index(struct sampler *s, uint32_t index)
 
 /* The memory of the device with this identity. Where all places are taken, one goes that no index
  * points to. */
-static struct device *device_of(struct sampler *s, const struct gpu_device *told, uint32_t index)
+static struct device *device_for_identity(
+	struct sampler *s, const struct gpu_device *told, uint32_t index)
 {
 	struct device *before = device_of_index(s, index);
 	struct device *found = NULL;
@@ -190,7 +173,7 @@ static bool device_meet(struct look *l, uint32_t index)
 	if (device_describe(l->calls, l->handle, &told, &l->reading->fault) != 0) {
 		return false;
 	}
-	l->device = device_of(l->s, &told, index);
+	l->device = device_for_identity(l->s, &told, index);
 	return true;
 }
 
@@ -311,7 +294,7 @@ static int devices_look(const struct look *as, uint32_t count, struct fault *ret
 	return 0;
 }
 
-static int look_at_all(const struct look *as, struct fault *ret_fault)
+static int driver_and_devices_look(const struct look *as, struct fault *ret_fault)
 {
 	unsigned count = 0;
 	int code = as->calls->count(&count);
@@ -351,7 +334,7 @@ int sampler_look(struct sampler *s, int64_t use_every_ms, struct arena *arena,
 	if (library_open(s, ret_fault) != 0) {
 		return -1;
 	}
-	if (look_at_all(&look, ret_fault) != 0) {
+	if (driver_and_devices_look(&look, ret_fault) != 0) {
 		library_close(s);
 		return -1;
 	}

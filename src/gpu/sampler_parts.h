@@ -68,22 +68,6 @@ struct look {
 	bool deaf; /* the library must be opened anew: reading->fault says why */
 };
 
-/* What a return code means for the look: true, go on with what was filled. What is lacking or
- * refused stays unknown, what fails is counted, and after a lost device or a deaf library
- * reading->answered is false. */
-bool look_took(struct look *l, int code, const char *call);
-
-void look_figures(struct look *l);
-void look_processes(struct look *l);
-void look_use(struct look *l); /* after the processes */
-void look_gpm(struct look *l);
-void look_samples(struct look *l); /* after GPM, which is better */
-void look_health(struct look *l);  /* last: `ill` */
-
-/* XIDs: `listen` for a device that is new, `gather` once a look, before the devices. */
-void xid_listen(struct look *l);
-void xid_gather(struct sampler *s);
-
 /* Room for `count` rows of `size` bytes. */
 static inline void *sampler_rows(struct sampler *s, size_t count, size_t size)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "look.h"
 #include "sampler_parts.h"
 
 #define SECOND_US     1000000ull

@@ -14,6 +14,8 @@
 #include "gpu/sample.h"
 #include "library.h"
 
+struct look;
+
 struct use_span {
 	uint64_t from_us, until_us; /* the interval between the looks, in NVML's time */
 	bool sampled; /* several rows of one process: each stands for a second at most */
@@ -37,5 +39,6 @@ struct use_span use_span_of(
 /* Fills in sm, mem_util, enc and dec of all processes, sorted by PID: 0 for who has no rows. */
 void use_share(const struct use_rows *r, const struct use_span *span, struct gpu_process *processes,
 	uint32_t count);
+void look_use(struct look *l); /* after the processes */
 
 #endif

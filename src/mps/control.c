@@ -43,7 +43,7 @@ static void fd_close(int *fd)
 	}
 }
 
-static void call_free(struct mps_call *c)
+static void mps_call_free(struct mps_call *c)
 {
 	loop_timer_stop(&c->timer);
 	loop_defer_forget(c->loop, c);
@@ -67,7 +67,7 @@ static void call_complete(void *data)
 	struct str reply = c->reply;
 
 	c->reply = (struct str)STR_INIT(0);
-	call_free(c);
+	mps_call_free(c);
 	fn(of, (struct view){str_text(&reply), reply.len},
 		fault.kind != FAULT_NONE ? &fault : NULL);
 	str_finish(&reply);
@@ -124,7 +124,7 @@ static void status_judge(struct mps_call *c, int status)
 	}
 }
 
-static void on_end(void *data, unsigned ready)
+static void on_child_end(void *data, unsigned ready)
 {
 	struct mps_call *c = data;
 	int status = 0;
@@ -140,7 +140,7 @@ static void on_end(void *data, unsigned ready)
 }
 
 /* A child that does not even die, for it hangs in the driver, is left to itself. */
-static void on_time(void *data)
+static void on_call_timeout(void *data)
 {
 	struct mps_call *c = data;
 
@@ -167,7 +167,7 @@ void mps_call_cancel(struct mps_call *c)
 			(void)waitpid(c->pid, NULL, WNOHANG);
 		}
 	}
-	call_free(c);
+	mps_call_free(c);
 }
 
 /* --- its beginning ---------------------------------------------------------------------------- */
@@ -327,7 +327,7 @@ static int call_watch(struct mps_call *c, bool pipe)
 		c->pid = 0;
 		return fault_set(&c->fault, FAULT_FATAL, "open a pidfd: %s", strerror(why));
 	}
-	c->ends = watch_create(c->loop, c->pidfd, WATCH_READ, on_end, c);
+	c->ends = watch_create(c->loop, c->pidfd, WATCH_READ, on_child_end, c);
 	if (pipe) {
 		c->said = watch_create(c->loop, c->output, WATCH_READ, on_said, c);
 	}
@@ -345,7 +345,7 @@ struct mps_call *mps_call_start(
 	c->output = c->pidfd = -1;
 	c->timeout_ms = command->timeout_ms;
 	c->reply = (struct str)STR_INIT(MPS_REPLY_BYTES_MAX);
-	loop_timer_init(&c->timer, l, on_time, c);
+	loop_timer_init(&c->timer, l, on_call_timeout, c);
 	if (call_spawn(c, command) != 0 || call_watch(c, command->output_path == NULL) != 0) {
 		loop_defer(l, call_complete, c);
 	} else {

@@ -70,7 +70,7 @@ const char *mps_state_name(enum mps_state state)
 }
 
 static void daemon_start(struct mps_daemon *d);
-static void on_reply(void *data, struct view reply, const struct fault *fault);
+static void daemon_on_reply(void *data, struct view reply, const struct fault *fault);
 
 static void state_set(struct mps_daemon *d, enum mps_state state, const char *why)
 {
@@ -82,7 +82,8 @@ static void state_set(struct mps_daemon *d, enum mps_state state, const char *wh
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-static void ask(struct mps_daemon *d, enum step step, const char *line, int64_t timeout_ms)
+static void daemon_command(
+	struct mps_daemon *d, enum step step, const char *line, int64_t timeout_ms)
 {
 	d->step = step;
 	d->call = mps_call_start(d->o.loop,
@@ -91,7 +92,7 @@ static void ask(struct mps_daemon *d, enum step step, const char *line, int64_t 
 			.log_dir = d->folder.log,
 			.line = line,
 			.timeout_ms = timeout_ms},
-		on_reply, d);
+		daemon_on_reply, d);
 }
 
 static void launch(struct mps_daemon *d, enum step step, const char *multi_user)
@@ -107,7 +108,7 @@ static void launch(struct mps_daemon *d, enum step step, const char *multi_user)
 			.args = (const char *const[]){"-d", multi_user, NULL},
 			.output_path = output,
 			.timeout_ms = BEGIN_MS},
-		on_reply, d);
+		daemon_on_reply, d);
 }
 
 static void forget_process(struct mps_daemon *d)
@@ -120,7 +121,7 @@ static void forget_process(struct mps_daemon *d)
 	}
 }
 
-static void drop_call(struct mps_daemon *d)
+static void daemon_cancel(struct mps_daemon *d)
 {
 	mps_call_cancel(d->call);
 	d->call = NULL;
@@ -133,7 +134,7 @@ static void drop_call(struct mps_daemon *d)
  * is not: its clients may be well. */
 static void fall(struct mps_daemon *d, const struct fault *why)
 {
-	drop_call(d);
+	daemon_cancel(d);
 	forget_process(d);
 	d->silent = 0;
 	mps_folder_clear_ready(&d->folder);
@@ -187,7 +188,7 @@ static void watch_process(struct mps_daemon *d)
 	}
 }
 
-static void run(struct mps_daemon *d)
+static void enter_run(struct mps_daemon *d)
 {
 	struct fault fault;
 	int failures = daemon_log_poll(&d->log, d->folder.log, loop_now_ms());
@@ -224,7 +225,7 @@ static void is_healthy(struct mps_daemon *d)
 	watch_process(d);
 	daemon_log_begin(&d->log, d->folder.log);
 	d->since_ms = loop_now_ms();
-	run(d);
+	enter_run(d);
 }
 
 static int health_judge(struct view reply, const struct fault *fault, struct fault *ret_fault)
@@ -280,7 +281,7 @@ static void daemon_start(struct mps_daemon *d)
 	if (left < 0) {
 		fall_blind(d);
 	} else if (left > 0) {
-		ask(d, STEP_ADOPT, HEALTH_COMMAND, d->o.timeout_ms);
+		daemon_command(d, STEP_ADOPT, HEALTH_COMMAND, d->o.timeout_ms);
 	} else {
 		clear_and_launch(d);
 	}
@@ -288,7 +289,7 @@ static void daemon_start(struct mps_daemon *d)
 
 /* --- stopping --------------------------------------------------------------------------------- */
 
-static void stopped(struct mps_daemon *d)
+static void daemon_cleared(struct mps_daemon *d)
 {
 	struct fault fault;
 	(void)leftover_signal(d->folder.pipe, SIGKILL);
@@ -309,18 +310,18 @@ static void end_await(struct mps_daemon *d)
 	if (there && loop_now_ms() - d->since_ms < END_MS) {
 		loop_timer_start_ms(&d->timer, POLL_MS);
 	} else {
-		stopped(d);
+		daemon_cleared(d);
 	}
 }
 
 void mps_daemon_stop(struct mps_daemon *d, loop_fn done)
 {
-	drop_call(d);
+	daemon_cancel(d);
 	forget_process(d);
 	mps_folder_clear_ready(&d->folder);
 	d->done = done;
 	if (leftover_signal(d->folder.pipe, 0) != 0) {
-		ask(d, STEP_QUIT, "quit", QUIT_MS);
+		daemon_command(d, STEP_QUIT, "quit", QUIT_MS);
 	} else {
 		d->step = STEP_END;
 		d->since_ms = loop_now_ms();
@@ -362,7 +363,7 @@ static bool bears_silence(struct mps_daemon *d, const struct fault *fault)
 static void health_answered(struct mps_daemon *d, const struct fault *fault)
 {
 	if (fault == NULL) {
-		run(d);
+		enter_run(d);
 	} else if (!bears_silence(d, fault)) {
 		fall(d, fault);
 	}
@@ -382,7 +383,7 @@ static void adopted(struct mps_daemon *d, const struct fault *fault)
 static void launched(struct mps_daemon *d, const struct fault *fault)
 {
 	if (fault == NULL) {
-		ask(d, STEP_DEFAULTS, DEFAULTS, d->o.timeout_ms);
+		daemon_command(d, STEP_DEFAULTS, DEFAULTS, d->o.timeout_ms);
 	} else if (d->step == STEP_LAUNCH && fault->kind != FAULT_NOT_FOUND) {
 		log_debug("took another word for multi-user", LOG_F(fault));
 		launch(d, STEP_LAUNCH_AGAIN, "-multiuser-server");
@@ -391,7 +392,7 @@ static void launched(struct mps_daemon *d, const struct fault *fault)
 	}
 }
 
-static void on_reply(void *data, struct view reply, const struct fault *fault)
+static void daemon_on_reply(void *data, struct view reply, const struct fault *fault)
 {
 	struct mps_daemon *d = data;
 	struct fault ill;
@@ -407,7 +408,7 @@ static void on_reply(void *data, struct view reply, const struct fault *fault)
 		break;
 	case STEP_DEFAULTS:
 		if (fault == NULL) {
-			ask(d, STEP_HEALTH, HEALTH_COMMAND, d->o.timeout_ms);
+			daemon_command(d, STEP_HEALTH, HEALTH_COMMAND, d->o.timeout_ms);
 		} else {
 			try_later(d, fault);
 		}
@@ -436,7 +437,7 @@ static void on_reply(void *data, struct view reply, const struct fault *fault)
 	}
 }
 
-static void on_timer(void *data)
+static void daemon_on_timer(void *data)
 {
 	struct mps_daemon *d = data;
 
@@ -445,12 +446,12 @@ static void on_timer(void *data)
 		daemon_start(d);
 		break;
 	case STEP_DEFAULTS:
-		ask(d, STEP_DEFAULTS, DEFAULTS, d->o.timeout_ms);
+		daemon_command(d, STEP_DEFAULTS, DEFAULTS, d->o.timeout_ms);
 		break;
 	case STEP_ADOPT:
 	case STEP_HEALTH:
 	case STEP_RUN:
-		ask(d, d->step, HEALTH_COMMAND, d->o.timeout_ms);
+		daemon_command(d, d->step, HEALTH_COMMAND, d->o.timeout_ms);
 		break;
 	case STEP_END:
 		end_await(d);
@@ -479,7 +480,7 @@ int mps_daemon_create(const struct mps_daemon_options *options, struct mps_daemo
 	d->backoff = (struct backoff){.first_ms = options->retry_ms, .cap_ms = RETRY_CAP_MS};
 	rng_seed(&d->rng, rng_system_seed());
 	mps_folder_clear_ready(&d->folder);
-	loop_timer_init(&d->timer, options->loop, on_timer, d);
+	loop_timer_init(&d->timer, options->loop, daemon_on_timer, d);
 	loop_timer_start_ms(&d->timer, 0);
 	*ret_daemon = d;
 	return 0;
@@ -488,7 +489,7 @@ int mps_daemon_create(const struct mps_daemon_options *options, struct mps_daemo
 void mps_daemon_destroy(struct mps_daemon *d)
 {
 	if (d != NULL) {
-		drop_call(d);
+		daemon_cancel(d);
 		forget_process(d);
 		(void)close(d->lock);
 		free(d);

@@ -4,15 +4,16 @@
 
 #include <stdio.h>
 
-#include "relay_client.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/vec.h"
 #include "mps/daemon.h"
 #include "mps/folder.h"
+#include "mps/question.h"
 #include "mps/relay.h"
 #include "mps/reply.h"
+#include "relay_client.h"
 
 #define GPUS_MAX     64
 #define DOOMED_MAX   64
@@ -57,9 +58,9 @@ struct mps_fleet {
 	} gpus; /* owned */
 };
 
-static void on_reply(void *data, struct view reply, const struct fault *fault);
+static void gpu_on_reply(void *data, struct view reply, const struct fault *fault);
 
-static bool pids_have(const struct mps_pids *pids, int32_t pid)
+static bool pids_contain(const struct mps_pids *pids, int32_t pid)
 {
 	for (uint32_t i = 0; i < pids->count; i++) {
 		if (pids->items[i] == pid) {
@@ -71,7 +72,7 @@ static bool pids_have(const struct mps_pids *pids, int32_t pid)
 
 static void pids_add(struct mps_pids *pids, int32_t pid)
 {
-	if (pids->count < MPS_PIDS_MAX && !pids_have(pids, pid)) {
+	if (pids->count < MPS_PIDS_MAX && !pids_contain(pids, pid)) {
 		pids->items[pids->count++] = pid;
 	}
 }
@@ -99,7 +100,7 @@ static void dooms_forget(struct gpu *g, int64_t now_ms)
 
 /* The next look comes at the usual time, or earlier where somebody is due that the last one may
  * have missed. */
-static void look_later(struct gpu *g)
+static void schedule_look(struct gpu *g)
 {
 	int64_t now_ms = loop_now_ms(), at_ms = now_ms + g->fleet->o.ask_ms;
 	vec_for_each (struct doom, d, &g->doomed) {
@@ -134,7 +135,7 @@ static void status_set(struct gpu *g, const struct mps_status *now)
 
 /* Its capacity pod is of another version than the agent, or the agent may not come near. Nothing is
  * known of the daemon then. */
-static bool is_closed(const struct gpu *g, const struct fault *fault)
+static bool relay_is_closed(const struct gpu *g, const struct fault *fault)
 {
 	return !g->answered && (fault->kind == FAULT_NOT_FOUND || fault->kind == FAULT_DENIED);
 }
@@ -147,7 +148,7 @@ static void look_failed(struct gpu *g, const struct fault *fault)
 	g->failures++;
 	if (g->found.state == MPS_FAULT) {
 		now = (struct mps_status){.state = MPS_FAULT, .contexts = now.contexts};
-	} else if (is_closed(g, fault)) {
+	} else if (relay_is_closed(g, fault)) {
 		now = (struct mps_status){.state = MPS_UNSAID};
 	} else if (g->answered || late) {
 		if (g->failures >= FAILURES_MAX) {
@@ -158,7 +159,7 @@ static void look_failed(struct gpu *g, const struct fault *fault)
 	}
 	(void)snprintf(now.why, sizeof now.why, "%.*s", (int)sizeof now.why - 1, fault->message);
 	dooms_forget(g, loop_now_ms());
-	look_later(g);
+	schedule_look(g);
 	status_set(g, &now);
 }
 
@@ -173,7 +174,7 @@ static void look_ended(struct gpu *g)
 	g->answered = true;
 	/* A process that is no client any more may come back under its number as somebody else. */
 	for (uint32_t i = g->ended.count; i-- > 0;) {
-		if (!pids_have(&g->seen, g->ended.items[i])) {
+		if (!pids_contain(&g->seen, g->ended.items[i])) {
 			g->ended.items[i] = g->ended.items[--g->ended.count];
 		}
 	}
@@ -188,7 +189,7 @@ static void look_ended(struct gpu *g)
 			MPS_CONTEXTS_MAX);
 	}
 	dooms_forget(g, loop_now_ms());
-	look_later(g);
+	schedule_look(g);
 	status_set(g, found);
 }
 
@@ -197,7 +198,7 @@ static void look_ended(struct gpu *g)
 /* The longest of what the other side may need: a command that is not answered, and its end. */
 #define RELAY_MS 3000
 
-static void ask(struct gpu *g, const struct mps_question *q)
+static void gpu_ask(struct gpu *g, const struct mps_question *q)
 {
 	CLEANUP(str_finish) struct str line = STR_INIT(MPS_RELAY_LINE_MAX);
 	mps_question_write(q, &line);
@@ -206,13 +207,13 @@ static void ask(struct gpu *g, const struct mps_question *q)
 		&(struct mps_asked){.folder = g->folder.base,
 			.line = str_text(&line),
 			.timeout_ms = g->fleet->o.timeout_ms + RELAY_MS},
-		on_reply, g);
+		gpu_on_reply, g);
 }
 
 static void ask_of_server(struct gpu *g, enum mps_question_kind what)
 {
-	ask(g, &(struct mps_question){
-		       .kind = what, .count = 1, .numbers = {g->servers.items[g->server]}});
+	gpu_ask(g, &(struct mps_question){
+			   .kind = what, .count = 1, .numbers = {g->servers.items[g->server]}});
 }
 
 static void next_server(struct gpu *g)
@@ -229,10 +230,10 @@ static void next_server(struct gpu *g)
 static bool goes(struct gpu *g, int32_t pid, const struct mps_owner *owner)
 {
 	const struct doom *d = doom_find(g, owner->pod_uid);
-	return d != NULL && d->due_ms <= loop_now_ms() && !pids_have(&g->ended, pid);
+	return d != NULL && d->due_ms <= loop_now_ms() && !pids_contain(&g->ended, pid);
 }
 
-static bool owner_of(struct gpu *g, int32_t pid, struct mps_owner *ret_owner)
+static bool client_owner(struct gpu *g, int32_t pid, struct mps_owner *ret_owner)
 {
 	*ret_owner = (struct mps_owner){.pod_uid = ""};
 	return g->fleet->o.owner(g->fleet->o.data, pid, ret_owner);
@@ -243,15 +244,15 @@ static void next_end(struct gpu *g)
 	for (; g->next < g->going.count; g->next++) {
 		struct mps_owner owner;
 		int32_t pid = g->going.items[g->next];
-		if (owner_of(g, pid, &owner) && goes(g, pid, &owner)) {
-			ask(g, &(struct mps_question){.kind = MPS_ASK_END,
-				       .count = 2,
-				       .numbers = {g->servers.items[g->server], pid}});
+		if (client_owner(g, pid, &owner) && goes(g, pid, &owner)) {
+			gpu_ask(g, &(struct mps_question){.kind = MPS_ASK_END,
+					   .count = 2,
+					   .numbers = {g->servers.items[g->server], pid}});
 			return;
 		}
 	}
 	if (g->limits.count > 0) {
-		ask(g, &g->limits);
+		gpu_ask(g, &g->limits);
 		return;
 	}
 	g->server++;
@@ -265,7 +266,7 @@ static void clients_judge(struct gpu *g, const struct mps_pids *clients)
 		struct mps_owner owner;
 		int32_t pid = clients->items[i];
 		pids_add(&g->seen, pid);
-		if (!owner_of(g, pid, &owner)) {
+		if (!client_owner(g, pid, &owner)) {
 			continue;
 		}
 		g->found.unread++; /* until they are told */
@@ -286,7 +287,7 @@ static void limits_judge(struct gpu *g, struct view line)
 	int64_t number;
 	bool good = view_next(&rest, ' ', &pid) && view_next(&rest, ' ', &threads) &&
 		    parse_i64(pid, 1, MPS_PID_LARGEST, &number);
-	if (!good || g->found.unread == 0 || !owner_of(g, (int32_t)number, &owner)) {
+	if (!good || g->found.unread == 0 || !client_owner(g, (int32_t)number, &owner)) {
 		return;
 	}
 	g->found.unread--;
@@ -380,7 +381,7 @@ static void limits_told(struct gpu *g, struct view reply, const struct fault *fa
 	next_server(g);
 }
 
-static void on_reply(void *data, struct view reply, const struct fault *fault)
+static void gpu_on_reply(void *data, struct view reply, const struct fault *fault)
 {
 	static void (*const told[])(struct gpu *, struct view, const struct fault *) = {
 		[MPS_ASK_SERVERS] = servers_told,
@@ -394,14 +395,14 @@ static void on_reply(void *data, struct view reply, const struct fault *fault)
 	told[g->ask](g, reply, fault);
 }
 
-static void on_timer(void *data)
+static void gpu_look(void *data)
 {
 	struct gpu *g = data;
 	g->found = (struct mps_status){.state = MPS_ACTIVE};
 	g->seen.count = 0;
 	g->problem.kind = FAULT_NONE;
 	g->began_ms = loop_now_ms();
-	ask(g, &(struct mps_question){.kind = MPS_ASK_SERVERS});
+	gpu_ask(g, &(struct mps_question){.kind = MPS_ASK_SERVERS});
 }
 
 /* --- which ------------------------------------------------------------------------------------ */
@@ -424,7 +425,7 @@ static void gpu_destroy(struct gpu *g)
 	free(g);
 }
 
-static struct gpu *gpu_create(struct mps_fleet *f, const char *uuid)
+static struct gpu *fleet_gpu_create(struct mps_fleet *f, const char *uuid)
 {
 	struct mps_folder folder;
 	struct fault fault;
@@ -442,7 +443,7 @@ static struct gpu *gpu_create(struct mps_fleet *f, const char *uuid)
 	(void)snprintf(g->uuid, sizeof g->uuid, "%s", uuid);
 	g->since_ms = loop_now_ms();
 	g->status.state = MPS_STARTING;
-	loop_timer_init(&g->timer, f->o.loop, on_timer, g);
+	loop_timer_init(&g->timer, f->o.loop, gpu_look, g);
 	loop_timer_start_ms(&g->timer, 0);
 	VEC_PUSH(&f->gpus, g);
 	return g;
@@ -472,7 +473,7 @@ void mps_fleet_expect(struct mps_fleet *f, const char *const *uuids, uint32_t co
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		struct gpu *g = gpu_find(f, uuids[i]);
-		g = g != NULL ? g : gpu_create(f, uuids[i]);
+		g = g != NULL ? g : fleet_gpu_create(f, uuids[i]);
 		if (g != NULL) {
 			g->expected = true;
 		}

@@ -23,7 +23,7 @@ struct fd {
 	int number; /* owned; -1: none */
 };
 
-static void cleanup_fd(struct fd *fd)
+static void folder_fd_close(struct fd *fd)
 {
 	if (fd->number >= 0) {
 		(void)close(fd->number);
@@ -92,7 +92,7 @@ static int directory_open(const char *path, struct fd *fd, struct stat *at, stru
  * is above it is ours alone, so that it can be taken back. */
 static int directory_take_back(const char *path, struct fault *ret_fault)
 {
-	CLEANUP(cleanup_fd)
+	CLEANUP(folder_fd_close)
 	struct fd fd = {open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
 	struct stat at;
 	if (fd.number < 0 && errno == ENOENT) {
@@ -108,7 +108,7 @@ static int directory_take_back(const char *path, struct fault *ret_fault)
 /* The kubelet makes what it mounts a part of with a mode of its own, if it comes first. */
 static int directory_make(const char *path, struct fault *ret_fault)
 {
-	CLEANUP(cleanup_fd) struct fd fd = {-1};
+	CLEANUP(folder_fd_close) struct fd fd = {-1};
 	struct stat at;
 	if (mkdir(path, 0755) != 0 && errno != EEXIST) {
 		return path_fault(ret_fault, "make the directory", path);
@@ -143,7 +143,7 @@ int mps_folder_lock(const struct mps_folder *f, int *ret_fd, struct fault *ret_f
 	if (directory_make(f->root, ret_fault) != 0 || directory_make(f->base, ret_fault) != 0) {
 		return -1;
 	}
-	CLEANUP(cleanup_fd)
+	CLEANUP(folder_fd_close)
 	struct fd fd = {open(f->lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
 	if (fd.number < 0) {
 		return path_fault(ret_fault, "open", f->lock);
@@ -173,7 +173,7 @@ int mps_folder_prepare(const struct mps_folder *f, struct fault *ret_fault)
 
 int mps_folder_check(const struct mps_folder *f, struct fault *ret_fault)
 {
-	CLEANUP(cleanup_fd) struct fd fd = {-1};
+	CLEANUP(folder_fd_close) struct fd fd = {-1};
 	struct stat at;
 	if (directory_open(f->pipe, &fd, &at, ret_fault) != 0) {
 		return -1;
@@ -225,7 +225,7 @@ static int directory_remove(struct sweep *s, int folder, const char *name)
 	if (folder != s->top) {
 		return directory_raise(s, folder, name);
 	}
-	CLEANUP(cleanup_fd)
+	CLEANUP(folder_fd_close)
 	struct fd fd = {openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
 	return fd.number >= 0 && folder_empty(s, fd.number) == 0
 		       ? unlinkat(folder, name, AT_REMOVEDIR)
@@ -284,7 +284,7 @@ static int folder_sweep(int folder, const char *path, struct fault *ret_fault)
 
 int mps_folder_clear(const struct mps_folder *f, struct fault *ret_fault)
 {
-	CLEANUP(cleanup_fd) struct fd fd = {-1};
+	CLEANUP(folder_fd_close) struct fd fd = {-1};
 	struct stat at;
 	if (directory_open(f->pipe, &fd, &at, ret_fault) != 0) {
 		return -1;
@@ -298,7 +298,7 @@ int mps_folder_share_shm(const struct mps_folder *f, int *ret_lock, struct fault
 {
 	char path[MPS_PATH_MAX];
 	(void)snprintf(path, sizeof path, "%s/" SHM_LOCK, f->root);
-	CLEANUP(cleanup_fd)
+	CLEANUP(folder_fd_close)
 	struct fd fd = {open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
 	if (fd.number < 0 || flock(fd.number, LOCK_SH | LOCK_NB) != 0) {
 		return path_fault(ret_fault, "share", path);
@@ -310,7 +310,7 @@ int mps_folder_share_shm(const struct mps_folder *f, int *ret_lock, struct fault
 
 int mps_folder_empty_shm(int lock, const char *shm, struct fault *ret_fault)
 {
-	CLEANUP(cleanup_fd) struct fd fd = {-1};
+	CLEANUP(folder_fd_close) struct fd fd = {-1};
 	if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
 		return errno == EWOULDBLOCK ? 0 : path_fault(ret_fault, "lock", SHM_LOCK);
 	}
@@ -328,7 +328,7 @@ pid_t mps_folder_pid(const struct mps_folder *f)
 	int64_t pid;
 	(void)snprintf(path, sizeof path, "%s/" PID_FILE, f->pipe);
 	/* A pipe in its place must not make us wait. */
-	CLEANUP(cleanup_fd)
+	CLEANUP(folder_fd_close)
 	struct fd fd = {open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
 	if (fd.number < 0 || fstat(fd.number, &at) != 0 || !S_ISREG(at.st_mode)) {
 		return 0;
@@ -340,7 +340,7 @@ pid_t mps_folder_pid(const struct mps_folder *f)
 
 int mps_folder_set_ready(const struct mps_folder *f, struct fault *ret_fault)
 {
-	CLEANUP(cleanup_fd)
+	CLEANUP(folder_fd_close)
 	struct fd fd = {open(f->ready, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644)};
 	if (fd.number < 0 || futimens(fd.number, NULL) != 0) {
 		return path_fault(ret_fault, "write", f->ready);

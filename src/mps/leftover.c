@@ -23,7 +23,7 @@ static bool is_question(struct view command_line)
 	       memmem(program.p, program.n, SERVER, sizeof SERVER - 1) == NULL;
 }
 
-static bool is_of(pid_t pid, const char *pipe_dir, struct str *text)
+static bool is_daemon_of_folder(pid_t pid, const char *pipe_dir, struct str *text)
 {
 	if (!proc_text(PROC, pid, "comm", text) ||
 		!view_starts_with((struct view){text->p, text->len}, NAME) ||
@@ -40,7 +40,7 @@ int leftover_open(pid_t pid, const char *pipe_dir)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(PROC_BYTES_MAX);
 	int fd = pid > 1 ? pidfd_open(pid, 0) : -1;
-	if (fd >= 0 && !is_of(pid, pipe_dir, &text)) {
+	if (fd >= 0 && !is_daemon_of_folder(pid, pipe_dir, &text)) {
 		(void)close(fd);
 		fd = -1;
 	}

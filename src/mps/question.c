@@ -1,6 +1,7 @@
 /* What may be asked, as a table. */
+#include "mps/question.h"
+
 #include "base/alloc.h"
-#include "mps/relay.h"
 #include "mps/reply.h"
 
 static const struct {

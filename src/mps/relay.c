@@ -15,6 +15,7 @@
 #include "io/watch.h"
 #include "mps/control.h"
 #include "mps/folder.h"
+#include "mps/question.h"
 #include "mps/reply.h"
 #include "proc_file.h"
 
@@ -46,7 +47,7 @@ struct mps_relay {
 
 /* --- a visit's end ---------------------------------------------------------------------------- */
 
-static void visit_destroy(struct visit *v)
+static void visitor_destroy(struct visit *v)
 {
 	mps_call_cancel(v->call);
 	loop_timer_stop(&v->timer);
@@ -57,7 +58,7 @@ static void visit_destroy(struct visit *v)
 	free(v);
 }
 
-static void visit_end(void *data)
+static void visitor_end(void *data)
 {
 	struct visit *v = data;
 	struct mps_relay *r = v->relay;
@@ -67,7 +68,7 @@ static void visit_end(void *data)
 			break;
 		}
 	}
-	visit_destroy(v);
+	visitor_destroy(v);
 }
 
 /* Who does not take its answer in time does not get it. */
@@ -85,7 +86,7 @@ static void visit_send(struct visit *v)
 			break;
 		}
 	}
-	visit_end(v);
+	visitor_end(v);
 }
 
 static void visit_answer(struct visit *v, struct view reply, const struct fault *fault)
@@ -99,7 +100,7 @@ static void visit_answer(struct visit *v, struct view reply, const struct fault 
 
 /* --- its question ----------------------------------------------------------------------------- */
 
-static void on_reply(void *data, struct view reply, const struct fault *fault)
+static void relay_on_reply(void *data, struct view reply, const struct fault *fault)
 {
 	struct visit *v = data;
 	v->call = NULL; /* it is gone when its callback returns */
@@ -124,7 +125,7 @@ static void ask_daemon(struct visit *v, const struct mps_question *q)
 			.pipe_dir = r->folder.pipe,
 			.line = str_text(&line),
 			.timeout_ms = r->o.timeout_ms},
-		on_reply, v);
+		relay_on_reply, v);
 }
 
 static void append_limit(struct str *text, struct view environment, const char *name)
@@ -179,7 +180,7 @@ static void on_visitor(void *data, unsigned ready)
 		return;
 	}
 	if (n <= 0 || !str_append(&v->line, piece, (size_t)n)) {
-		visit_end(v);
+		visitor_end(v);
 		return;
 	}
 	const char *end = memchr(v->line.p, '\n', v->line.len);
@@ -188,7 +189,7 @@ static void on_visitor(void *data, unsigned ready)
 	}
 }
 
-static void on_knock(void *data, unsigned ready)
+static void relay_on_connection(void *data, unsigned ready)
 {
 	struct mps_relay *r = data;
 	int fd = accept4(r->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -206,7 +207,7 @@ static void on_knock(void *data, unsigned ready)
 	v->line = (struct str)STR_INIT(MPS_RELAY_LINE_MAX);
 	v->answer = (struct str)STR_INIT(ANSWER_MAX);
 	v->watch = watch_create(r->o.loop, fd, WATCH_READ, on_visitor, v);
-	loop_timer_init(&v->timer, r->o.loop, visit_end, v);
+	loop_timer_init(&v->timer, r->o.loop, visitor_end, v);
 	loop_timer_start_ms(&v->timer, LINE_MS);
 	VEC_PUSH(&r->visits, v);
 }
@@ -214,7 +215,7 @@ static void on_knock(void *data, unsigned ready)
 /* --- the socket ------------------------------------------------------------------------------- */
 
 /* By the directory's descriptor: a socket's name is 107 bytes at most, and a root may be long. */
-static int socket_open(struct mps_relay *r, struct fault *ret_fault)
+static int relay_socket_open(struct mps_relay *r, struct fault *ret_fault)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	r->base = open(r->folder.base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -245,11 +246,11 @@ int mps_relay_create(const struct mps_relay_options *options, struct mps_relay *
 	r->base = r->fd = -1;
 	r->environment = (struct str)STR_INIT(PROC_BYTES_MAX);
 	if (mps_folder_name(&r->folder, options->root, options->uuid, ret_fault) != 0 ||
-		socket_open(r, ret_fault) != 0) {
+		relay_socket_open(r, ret_fault) != 0) {
 		mps_relay_destroy(r);
 		return -1;
 	}
-	r->watch = watch_create(r->o.loop, r->fd, WATCH_READ, on_knock, r);
+	r->watch = watch_create(r->o.loop, r->fd, WATCH_READ, relay_on_connection, r);
 	*ret_relay = r;
 	return 0;
 }
@@ -260,7 +261,7 @@ void mps_relay_destroy(struct mps_relay *r)
 		return;
 	}
 	vec_for_each (struct visit *, v, &r->visits) {
-		visit_destroy(*v);
+		visitor_destroy(*v);
 	}
 	VEC_FINISH(&r->visits);
 	watch_destroy(r->watch);

@@ -84,7 +84,7 @@ static void ask_complete(void *data)
 	str_finish(&answer);
 }
 
-static void on_answer(void *data, unsigned ready)
+static void on_relay_answer(void *data, unsigned ready)
 {
 	struct mps_ask *a = data;
 	char piece[4096];
@@ -106,7 +106,7 @@ static void on_answer(void *data, unsigned ready)
 	ask_complete(a);
 }
 
-static void on_time(void *data)
+static void on_relay_timeout(void *data)
 {
 	struct mps_ask *a = data;
 	(void)fault_set(&a->fault, FAULT_TRANSIENT,
@@ -163,11 +163,11 @@ struct mps_ask *mps_ask_start(
 	a->fd = -1;
 	a->timeout_ms = what->timeout_ms;
 	a->answer = (struct str)STR_INIT(ANSWER_MAX);
-	loop_timer_init(&a->timer, l, on_time, a);
+	loop_timer_init(&a->timer, l, on_relay_timeout, a);
 	if (ask_connect(a, what->folder) != 0 || ask_send(a, what->line) != 0) {
 		loop_defer(l, ask_complete, a);
 	} else {
-		a->watch = watch_create(l, a->fd, WATCH_READ, on_answer, a);
+		a->watch = watch_create(l, a->fd, WATCH_READ, on_relay_answer, a);
 		loop_timer_start_ms(&a->timer, what->timeout_ms);
 	}
 	return a;

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "attribute_parts.h"
-#include "base/str.h"
+#include "attribute_share.h"
+#include "node/attribute_whole.h"
 
 const char *loss_name(enum loss why)
 {
@@ -42,7 +43,7 @@ static void find_shared(struct work *w)
 	}
 }
 
-static enum loss judge_pod(const struct work *w, const struct node_pod *pod, uint32_t device)
+static enum loss pod_loss(const struct work *w, const struct node_pod *pod, uint32_t device)
 {
 	if (pod == NULL) {
 		return LOSS_UNKNOWN_POD;
@@ -67,7 +68,7 @@ static enum loss judge_place(const struct place *place)
 
 /* The runtime's name for a container may be new to the API server; the one that was given the
  * device is the likely one then. */
-static const char *container_of(const struct node_pod *pod, const char *id)
+static const char *container_name(const struct node_pod *pod, const char *id)
 {
 	const struct node_container *c = id != NULL ? node_pod_container(pod, id) : NULL;
 	if (c == NULL && pod->gpu_container == NULL && pod->container_count == 1) {
@@ -91,8 +92,8 @@ static void add_process(struct work *w, uint32_t device, const struct gpu_proces
 	} else {
 		e.pod = node_pods_of_cgroup(w->pods, place->name.pod);
 		e.uid = e.pod != NULL ? e.pod->uid : place->name.pod;
-		e.loss = judge_pod(w, e.pod, device);
-		e.container = e.pod != NULL ? container_of(e.pod, place->name.container) : "";
+		e.loss = pod_loss(w, e.pod, device);
+		e.container = e.pod != NULL ? container_name(e.pod, place->name.container) : "";
 	}
 	struct device_use *d = &w->usage->devices[device];
 	d->blind = d->blind || e.loss == LOSS_UNREAD;
@@ -109,14 +110,14 @@ static bool can_be_idle(const struct work *w, const struct node_pod *pod, uint32
 }
 
 /* The pod's own word for it, which outlives the kubelet's. */
-static const char *holder_of(const struct holding *h)
+static const char *holding_container(const struct holding *h)
 {
 	for (uint32_t i = 0; h->container != NULL && i < h->pod->container_count; i++) {
 		if (text_equals(h->pod->containers[i].name, h->container)) {
 			return h->pod->containers[i].name;
 		}
 	}
-	return container_of(h->pod, NULL);
+	return container_name(h->pod, NULL);
 }
 
 void work_add_holder(struct work *w, const struct holding *holding)
@@ -129,7 +130,7 @@ void work_add_holder(struct work *w, const struct holding *holding)
 		.device = device,
 		.uid = pod->uid,
 		.pod = pod,
-		.container = holder_of(holding),
+		.container = holding_container(holding),
 		.sm = told ? 0 : -1,
 		.mem_util = told ? 0 : -1,
 		.source = idle ? holding->source : NULL,
@@ -184,7 +185,7 @@ static void add_use(struct use *sum, const struct use *more)
 	sum->presumed = sum->presumed || more->presumed;
 }
 
-static struct use use_of(const struct entry *e)
+static struct use entry_use(const struct entry *e)
 {
 	struct use use = {.sm = e->sm, .mem_util = e->mem_util, .source = e->source};
 	if (e->kind != ENTRY_PROCESS) {
@@ -203,7 +204,7 @@ static struct use use_of(const struct entry *e)
 static void lose(struct work *w, const struct entry *e, enum loss why)
 {
 	struct device_use *d = &w->usage->devices[e->device];
-	struct use use = use_of(e);
+	struct use use = entry_use(e);
 	d->lost_by[why]++;
 	add_use(&d->lost, &use);
 }
@@ -230,7 +231,7 @@ static struct container_use *line_of(struct usage *u, const struct entry *e)
 }
 
 /* Entries of one pod on one device. */
-static void add_pod(struct work *w, const struct entry *entries, uint32_t count)
+static void add_pod_usage(struct work *w, const struct entry *entries, uint32_t count)
 {
 	struct usage *u = w->usage;
 	struct pod_usage pod = {.uid = entries->uid,
@@ -240,7 +241,7 @@ static void add_pod(struct work *w, const struct entry *entries, uint32_t count)
 	bool any = false;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct entry *e = &entries[i];
-		struct use use = use_of(e);
+		struct use use = entry_use(e);
 		if (e->kind == ENTRY_GRANTED) {
 			continue;
 		}
@@ -265,7 +266,7 @@ static void add_pod(struct work *w, const struct entry *entries, uint32_t count)
 /* --- in order ----------------------------------------------------------------------------------
  */
 
-static int by_name(const struct node_pod *a, const struct node_pod *b)
+static int compare_pod_names(const struct node_pod *a, const struct node_pod *b)
 {
 	if (a == NULL || b == NULL) {
 		return (a != NULL) - (b != NULL);
@@ -278,7 +279,7 @@ static int by_line(const void *x, const void *y)
 {
 	const struct entry *a = x, *b = y;
 	int order = a->device < b->device ? -1 : a->device > b->device;
-	order = order != 0 ? order : by_name(a->pod, b->pod);
+	order = order != 0 ? order : compare_pod_names(a->pod, b->pod);
 	order = order != 0 ? order : strcmp(a->uid, b->uid);
 	order = order != 0 ? order : strcmp(a->container, b->container);
 	if (order != 0 || a->process == NULL || b->process == NULL) {
@@ -287,12 +288,12 @@ static int by_line(const void *x, const void *y)
 	return a->process->pid < b->process->pid ? -1 : a->process->pid > b->process->pid;
 }
 
-static bool same_pod(const struct entry *a, const struct entry *b)
+static bool entries_share_pod(const struct entry *a, const struct entry *b)
 {
 	return a->device == b->device && a->pod == b->pod && text_equals(a->uid, b->uid);
 }
 
-static void add_up(struct work *w, const struct entry *entries, uint32_t count)
+static void add_up_pods(struct work *w, const struct entry *entries, uint32_t count)
 {
 	for (uint32_t i = 0, n; i < count; i += n) {
 		n = 1;
@@ -300,10 +301,10 @@ static void add_up(struct work *w, const struct entry *entries, uint32_t count)
 			lose(w, &entries[i], entries[i].loss);
 			continue;
 		}
-		while (i + n < count && same_pod(&entries[i], &entries[i + n])) {
+		while (i + n < count && entries_share_pod(&entries[i], &entries[i + n])) {
 			n++;
 		}
-		add_pod(w, entries + i, n);
+		add_pod_usage(w, entries + i, n);
 	}
 }
 
@@ -328,13 +329,13 @@ static void do_device(struct work *w, struct entry *entries, uint32_t count, uin
 	struct usage *u = w->usage;
 	uint32_t pods = u->pod_count, containers = u->container_count;
 	share_server(entries, count);
-	add_up(w, entries, count);
+	add_up_pods(w, entries, count);
 	u->devices[device].scaled = share_scale(u->containers + containers,
 		u->container_count - containers, &u->devices[device], &w->sample->devices[device]);
 	sum_pods(u, pods, containers);
 }
 
-static size_t count_entries(struct work *w)
+static size_t entries_at_most(struct work *w)
 {
 	size_t most = add_tenants(w) + whole_most(w);
 	for (uint32_t d = 0; d < w->sample->device_count; d++) {
@@ -343,7 +344,7 @@ static size_t count_entries(struct work *w)
 	return most;
 }
 
-static void collect(struct work *w)
+static void collect_entries(struct work *w)
 {
 	find_shared(w);
 	for (uint32_t d = 0; d < w->sample->device_count; d++) {
@@ -368,11 +369,11 @@ void usage_make(const struct gpu_sample *sample, const struct places *places,
 		.sample = sample, .places = places, .pods = pods, .arena = arena, .usage = &usage};
 	usage.devices = ARENA_ARRAY(arena, struct device_use, sample->device_count + 1);
 	/* Nothing is known to be shared so far: rather too many than too few. */
-	size_t most = count_entries(&w), lines = most < USE_LINES_MAX ? most : USE_LINES_MAX;
+	size_t most = entries_at_most(&w), lines = most < USE_LINES_MAX ? most : USE_LINES_MAX;
 	w.entries = ARENA_ARRAY(arena, struct entry, most + 1);
 	usage.containers = ARENA_ARRAY(arena, struct container_use, lines + 1);
 	usage.pods = ARENA_ARRAY(arena, struct pod_usage, lines + 1);
-	collect(&w);
+	collect_entries(&w);
 	for (uint32_t d = 0, at = 0, n; d < sample->device_count; d++, at += n) {
 		for (n = 0; at + n < w.count && w.entries[at + n].device == d;) {
 			n++;

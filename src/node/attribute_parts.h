@@ -35,7 +35,6 @@ struct work {
 	uint32_t count;
 };
 
-bool work_pod_is_over(const struct node_pod *pod);
 /* A pod may use a device. */
 struct holding {
 	const struct node_pod *pod;
@@ -43,20 +42,5 @@ struct holding {
 	const char *container; /* its name as it was told; NULL: it was not */
 	const char *source;    /* what that rests on */
 };
-void work_add_holder(struct work *w, const struct holding *holding);
-
-/* After the processes were added: which pod of whole devices holds which, where that can be known.
- * The kubelet tells it, if it is asked. Else a pod keeps a device on which it was seen, and the
- * last one without is where else nobody can be. Adds at most what whole_most says. */
-void whole_add(struct work *w);
-size_t whole_most(const struct work *w);
-
-/* Entries of one device, those of a pod side by side. What the server of MPS did goes to its
- * clients, where the driver tells nothing of what they did themselves. */
-void share_server(struct entry *entries, uint32_t count);
-/* Makes the parts smaller, these containers' and the device's lost ones, where together they are
- * more than the device did. True if it had to. */
-bool share_scale(struct container_use *containers, uint32_t count, struct device_use *device,
-	const struct gpu_reading *reading);
 
 #endif

@@ -1,10 +1,10 @@
 /* Where the driver tells of several processes as one, and where its parts are more than the whole.
  */
-#include "attribute_parts.h"
+#include "attribute_share.h"
 
 #include <string.h>
 
-#include "base/str.h"
+#include "base/number.h"
 
 #define SOURCE_SERVER  "mps-server"
 #define SOURCE_SCALED  "scaled"
@@ -32,7 +32,7 @@ static uint32_t clients_among(const struct entry *entries, uint32_t count)
 	return clients;
 }
 
-static uint32_t same_pod(const struct entry *entries, uint32_t count)
+static uint32_t entries_of_first_pod(const struct entry *entries, uint32_t count)
 {
 	uint32_t n = 1;
 	while (n < count && entries[0].uid[0] != '\0' &&
@@ -52,7 +52,7 @@ static int64_t weigh_all(const struct entry *entries, uint32_t count)
 {
 	int64_t sum = 0;
 	for (uint32_t i = 0, n; i < count; i += n) {
-		n = same_pod(entries + i, count - i);
+		n = entries_of_first_pod(entries + i, count - i);
 		sum += clients_among(entries + i, n) > 0 ? weight_of(&entries[i]) : 0;
 	}
 	return sum;
@@ -96,7 +96,7 @@ void share_server(struct entry *entries, uint32_t count)
 	}
 	int64_t given = 0, before = 0;
 	for (uint32_t i = 0, n; i < count; i += n) {
-		n = same_pod(entries + i, count - i);
+		n = entries_of_first_pod(entries + i, count - i);
 		if (clients_among(entries + i, n) > 0) {
 			before += weight_of(&entries[i]);
 			give_to_clients(entries + i, n, use * before / weights - given);
@@ -109,11 +109,6 @@ void share_server(struct entry *entries, uint32_t count)
 }
 
 /* --- no more than the device did -------------------------------------------------------------- */
-
-static int64_t at_least(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 /* Only GPM, and before it the mean of the driver's samples, count what the device did over the same
  * time as its processes are counted. The use that every driver tells is of its last moments: a pod
@@ -129,7 +124,7 @@ static int64_t limit_of(const struct gpu_reading *reading, int64_t largest, cons
 		return USE_FULL;
 	}
 	int64_t whole = engine < 0 ? mean : engine * (USE_FULL / 1000);
-	int64_t limit = at_least(at_least(told, whole), largest);
+	int64_t limit = larger_of(larger_of(told, whole), largest);
 	return limit < USE_FULL ? limit : USE_FULL;
 }
 
@@ -138,7 +133,7 @@ struct scale {
 	const char *source;
 };
 
-static void scale(struct use *use, const struct scale *by)
+static void use_scale(struct use *use, const struct scale *by)
 {
 	if (use->sm > 0) {
 		use->sm = use->sm * by->limit / by->sum;
@@ -149,10 +144,10 @@ static void scale(struct use *use, const struct scale *by)
 bool share_scale(struct container_use *containers, uint32_t count, struct device_use *device,
 	const struct gpu_reading *reading)
 {
-	int64_t sum = at_least(device->lost.sm, 0), largest = sum;
+	int64_t sum = larger_of(device->lost.sm, 0), largest = sum;
 	for (uint32_t i = 0; i < count; i++) {
-		sum += at_least(containers[i].use.sm, 0);
-		largest = at_least(largest, containers[i].use.sm);
+		sum += larger_of(containers[i].use.sm, 0);
+		largest = larger_of(largest, containers[i].use.sm);
 	}
 	struct scale by = {.sum = sum};
 	by.limit = limit_of(reading, largest, &by.source);
@@ -160,8 +155,8 @@ bool share_scale(struct container_use *containers, uint32_t count, struct device
 		return false;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		scale(&containers[i].use, &by);
+		use_scale(&containers[i].use, &by);
 	}
-	scale(&device->lost, &by);
+	use_scale(&device->lost, &by);
 	return true;
 }

@@ -1,19 +1,19 @@
 /* Pods of whole devices: who holds which. The kubelet knows and the API server does not. What the
  * kubelet told is taken; only of pods of which it has told nothing anything is concluded. */
-#include "attribute_parts.h"
+#include "node/attribute_whole.h"
 
-#include "base/str.h"
+#include "attribute_parts.h"
 
 #define SOURCE_ONLY_PLACE "only-place"
 
-static bool is_whole(const struct node_pod *pod)
+static bool is_whole_pod(const struct node_pod *pod)
 {
 	return (pod->gpus > 0 || pod->told_count > 0) && !pod->tenant && !pod->capacity &&
 	       !work_pod_is_over(pod);
 }
 
 /* The sample's count where it is not in there. */
-static uint32_t device_of(const struct work *w, const char *uuid)
+static uint32_t device_index(const struct work *w, const char *uuid)
 {
 	uint32_t d = 0;
 	while (d < w->sample->device_count &&
@@ -25,7 +25,7 @@ static uint32_t device_of(const struct work *w, const char *uuid)
 
 /* A device that is shared by now is no longer its own; and who was seen on more devices than it
  * asks for did not get them by asking. */
-static bool was_seen(const struct work *w, const struct node_pod *pod, uint32_t device)
+static bool was_seen_on(const struct work *w, const struct node_pod *pod, uint32_t device)
 {
 	return !w->usage->devices[device].shared && pod->seen_count <= pod->gpus &&
 	       node_pod_seen(pod, w->sample->devices[device].device.identity.uuid);
@@ -81,7 +81,7 @@ static void add_told(struct work *w, const struct node_pod *pod, bool *taken)
 {
 	for (uint32_t i = 0; i < pod->told_count; i++) {
 		struct holding holding = {.pod = pod, .container = pod->told[i].container};
-		uint32_t d = device_of(w, pod->told[i].uuid);
+		uint32_t d = device_index(w, pod->told[i].uuid);
 		if (d == w->sample->device_count) {
 			continue;
 		}
@@ -93,11 +93,11 @@ static void add_told(struct work *w, const struct node_pod *pod, bool *taken)
 	}
 }
 
-static void look_at(struct work *w, const struct node_pod *pod, bool *taken, struct lack *lack)
+static void add_holdings(struct work *w, const struct node_pod *pod, bool *taken, struct lack *lack)
 {
 	int64_t held = 0;
 	for (uint32_t d = 0; d < w->sample->device_count; d++) {
-		bool seen = was_seen(w, pod, d);
+		bool seen = was_seen_on(w, pod, d);
 		if (seen) {
 			work_add_holder(w, &(struct holding){.pod = pod, .device = d});
 		}
@@ -126,11 +126,11 @@ void whole_add(struct work *w)
 	bool unclear = is_unclear(w);
 	for (uint32_t i = 0; i < node_pods_count(w->pods); i++) {
 		const struct node_pod *pod = node_pods_at(w->pods, i);
-		bool holds = is_whole(pod) || (pod->capacity && !work_pod_is_over(pod));
+		bool holds = is_whole_pod(pod) || (pod->capacity && !work_pod_is_over(pod));
 		if (holds && pod->told_count > 0) {
 			add_told(w, pod, taken);
-		} else if (is_whole(pod)) {
-			look_at(w, pod, taken, &lack);
+		} else if (is_whole_pod(pod)) {
+			add_holdings(w, pod, taken, &lack);
 		} else if (holds && pod->uuid_count == 0) {
 			/* It holds one and has not said which. */
 			add_lack(&lack, NULL, 1);
@@ -153,9 +153,9 @@ size_t whole_most(const struct work *w)
 	size_t most = w->sample->device_count;
 	for (uint32_t i = 0; i < node_pods_count(w->pods); i++) {
 		const struct node_pod *pod = node_pods_at(w->pods, i);
-		most += is_whole(pod) ? pod->told_count : 0;
-		for (uint32_t d = 0; is_whole(pod) && d < w->sample->device_count; d++) {
-			most += was_seen(w, pod, d);
+		most += is_whole_pod(pod) ? pod->told_count : 0;
+		for (uint32_t d = 0; is_whole_pod(pod) && d < w->sample->device_count; d++) {
+			most += was_seen_on(w, pod, d);
 		}
 	}
 	return most;
@@ -166,7 +166,7 @@ void usage_remember(
 {
 	for (uint32_t i = 0; i < usage->pod_count; i++) {
 		const struct pod_usage *p = &usage->pods[i];
-		if (p->charged && p->use.processes > 0 && is_whole(p->pod)) {
+		if (p->charged && p->use.processes > 0 && is_whole_pod(p->pod)) {
 			const char *uuid = sample->devices[p->device].device.identity.uuid;
 			node_pods_saw(pods, p->pod->uid, uuid);
 		}

@@ -11,13 +11,14 @@
 #include "base/log.h"
 #include "base/rand.h"
 #include "base/str.h"
+#include "capacity_common.h"
 #include "capacity_mode.h"
 #include "capacity_mps.h"
 #include "codec/capacity_text.h"
+#include "codec/injection_text.h"
 #include "gpu/nvml.h"
-#include "capacity_parts.h"
+#include "lookout.h"
 #include "mps/control.h"
-#include "model/names.h"
 #include "mps/folder.h"
 #include "watchdog.h"
 
@@ -46,147 +47,7 @@ void capacity_options_init(struct capacity_options *options)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-struct fd {
-	int number; /* owned; -1: none */
-};
-
-static void cleanup_fd(struct fd *fd)
-{
-	if (fd->number >= 0) {
-		(void)close(fd->number);
-	}
-}
-
-static int file_fault(struct fault *ret_fault, const char *verb, const char *path)
-{
-	int why = errno;
-	enum fault_kind kind = why == EACCES || why == EPERM ? FAULT_DENIED
-			       : why == ENOENT		     ? FAULT_NOT_FOUND
-							     : FAULT_FATAL;
-	return fault_set(ret_fault, kind, "%s %s: %s", verb, path, strerror(why));
-}
-
-static int file_write(const char *path, int flags, const struct str *text, struct fault *ret_fault)
-{
-	CLEANUP(cleanup_fd) struct fd fd = {open(path, O_WRONLY | O_CLOEXEC | flags, 0644)};
-	if (fd.number < 0) {
-		return file_fault(ret_fault, "open", path);
-	}
-	for (size_t done = 0; done < text->len;) {
-		ssize_t n = write(fd.number, text->p + done, text->len - done);
-		if (n < 0 && errno != EINTR) {
-			return file_fault(ret_fault, "write", path);
-		}
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
-int capacity_read(const char *path, struct str *text, struct fault *ret_fault)
-{
-	CLEANUP(cleanup_fd) struct fd fd = {open(path, O_RDONLY | O_CLOEXEC)};
-	if (fd.number < 0) {
-		return file_fault(ret_fault, "open", path);
-	}
-	for (;;) {
-		char piece[1024];
-		ssize_t n = read(fd.number, piece, sizeof piece);
-		if (n == 0) {
-			return 0;
-		}
-		if (n < 0 && errno != EINTR) {
-			return file_fault(ret_fault, "read", path);
-		}
-		if (n > 0 && !str_append(text, piece, (size_t)n)) {
-			return fault_set(ret_fault, FAULT_LIMIT, "%s is larger than %zu bytes",
-				path, text->limit);
-		}
-	}
-}
-
-/* The identity appears whole or not at all: hold may be started by another kubelet than identify
- * was. */
-static int identity_save(
-	const char *path, const struct gpu_identity *identity, struct fault *ret_fault)
-{
-	CLEANUP(str_finish) struct str text = STR_INIT(IDENTITY_TEXT_MAX);
-	CLEANUP(str_finish) struct str part = STR_INIT(4096);
-	if (!identity_write(&text, identity) || !str_append_format(&part, "%s.part", path)) {
-		return fault_set(ret_fault, FAULT_LIMIT, "the identity or its path is too long");
-	}
-	if (file_write(str_text(&part), O_CREAT | O_TRUNC, &text, ret_fault) != 0) {
-		return -1;
-	}
-	return rename(str_text(&part), path) == 0 ? 0 : file_fault(ret_fault, "rename to", path);
-}
-
-static int identity_load(
-	const char *path, struct gpu_identity *ret_identity, struct fault *ret_fault)
-{
-	CLEANUP(str_finish) struct str text = STR_INIT(IDENTITY_TEXT_MAX);
-	if (capacity_read(path, &text, ret_fault) != 0) {
-		return -1;
-	}
-	if (identity_decode(str_text(&text), ret_identity, ret_fault) != 0) {
-		return fault_wrap(ret_fault, "%s", path);
-	}
-	return 0;
-}
-
-/* The kubelet mounts the file it wants filled. In /dev, a missing one means that it wants none. */
-int termination_write(const char *path, const struct str *text, struct fault *ret_fault)
-{
-	if (path == NULL) {
-		return 0;
-	}
-	bool device = view_starts_with(view_of(path), "/dev/");
-	if (device && access(path, F_OK) != 0) {
-		log_debug("found no termination log", LOG_S("path", path));
-		return 0;
-	}
-	return file_write(path, O_TRUNC | (device ? 0 : O_CREAT), text, ret_fault);
-}
-
-void termination_explain(const struct capacity_options *o, const struct fault *why)
-{
-	CLEANUP(str_finish) struct str text = STR_INIT(FAULT_MESSAGE_MAX);
-	struct fault fault;
-	(void)str_append_text(&text, why->message);
-	if (termination_write(o->termination_log, &text, &fault) != 0) {
-		log_warn("could not write the termination message", LOG_F(&fault));
-	}
-}
-
 /* --- waiting ---------------------------------------------------------------------------------- */
-
-static sigset_t stop_signals(void)
-{
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	return set;
-}
-
-void capacity_block_signals(void)
-{
-	/* As process 1 of a container we get no signal that we neither handle nor wait for. */
-	sigset_t set = stop_signals();
-	(void)sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
-bool capacity_stopped_within(int64_t ms)
-{
-	sigset_t set = stop_signals();
-	struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-	int got;
-	do {
-		/* A signal that we do not wait for, such as SIGCONT, shortens no wait that matters.
-		 */
-		got = sigtimedwait(&set, NULL, &left);
-	} while (got < 0 && errno == EINTR);
-	return got > 0;
-}
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
@@ -224,7 +85,7 @@ static int sole_device(
 }
 
 /* One look: opens the probe where there is none yet and finds the device. */
-static int look(const struct capacity_options *o, struct gpu_probe **probe,
+static int look_at_device(const struct capacity_options *o, struct gpu_probe **probe,
 	struct gpu_device *ret_device, struct fault *ret_fault)
 {
 	CLEANUP(cleanup_watchdog) struct watchdog watchdog;
@@ -248,7 +109,7 @@ static int wait_for_device(const struct capacity_options *o, struct gpu_probe **
 	for (int attempt = 1;; attempt++) {
 		CLEANUP(cleanup_gpu_probe) struct gpu_probe *probe = NULL;
 		struct fault fault = {0};
-		if (look(o, &probe, ret_device, &fault) == 0) {
+		if (look_at_device(o, &probe, ret_device, &fault) == 0) {
 			*ret_probe = TAKE(probe);
 			return 0;
 		}
@@ -280,7 +141,7 @@ static void compare_with_environment(const struct capacity_options *o, const cha
 	}
 }
 
-static int identify(const struct capacity_options *o, struct fault *ret_fault)
+static int identify_gpu(const struct capacity_options *o, struct fault *ret_fault)
 {
 	CLEANUP(cleanup_gpu_probe) struct gpu_probe *probe = NULL;
 	CLEANUP(str_finish) struct str message = STR_INIT(IDENTITY_TEXT_MAX);
@@ -312,7 +173,7 @@ int capacity_identify(const struct capacity_options *options, struct fault *ret_
 {
 	struct fault fault = {0};
 	capacity_block_signals();
-	if (identify(options, &fault) == 0) {
+	if (identify_gpu(options, &fault) == 0) {
 		return 0;
 	}
 	log_error("could not identify the GPU", LOG_F(&fault));
@@ -344,12 +205,12 @@ struct holding {
 };
 
 /* Looks once more. A driver that is silent for a while is forgiven, anything else is not. */
-static int check(void *data, struct fault *ret_fault)
+static int check_device(void *data, struct fault *ret_fault)
 {
 	struct holding *h = data;
 	struct gpu_device device;
 	struct fault fault = {0};
-	if (look(h->o, &h->probe, &device, &fault) == 0 &&
+	if (look_at_device(h->o, &h->probe, &device, &fault) == 0 &&
 		same_device(&h->wanted, &device.identity, &fault) == 0) {
 		h->silent = 0;
 		return 0;
@@ -362,15 +223,15 @@ static int check(void *data, struct fault *ret_fault)
 	return -1;
 }
 
-static int serve(struct holding *h, struct fault *ret_fault)
+static int hold_until_released(struct holding *h, struct fault *ret_fault)
 {
 	if (h->o->mps) {
-		return capacity_serve_mps(h->o, h->wanted.uuid, check, h, ret_fault);
+		return capacity_serve_mps(h->o, h->wanted.uuid, check_device, h, ret_fault);
 	}
 	/* Kubelets and runtimes that are started anew ask again, and mean no more by it. */
 	for (;;) {
 		if (!capacity_stopped_within(h->o->check_ms)) {
-			if (check(h, ret_fault) != 0) {
+			if (check_device(h, ret_fault) != 0) {
 				return -1;
 			}
 		} else if (!capacity_is_needed(h->o)) {
@@ -379,7 +240,7 @@ static int serve(struct holding *h, struct fault *ret_fault)
 	}
 }
 
-static int hold(const struct capacity_options *o, struct fault *ret_fault)
+static int hold_gpu(const struct capacity_options *o, struct fault *ret_fault)
 {
 	CLEANUP(cleanup_gpu_probe) struct gpu_probe *probe = NULL;
 	struct holding h = {.o = o};
@@ -392,7 +253,7 @@ static int hold(const struct capacity_options *o, struct fault *ret_fault)
 	}
 	h.probe = probe;
 	log_info("holding the GPU", LOG_S("uuid", h.wanted.uuid));
-	if (serve(&h, ret_fault) != 0) {
+	if (hold_until_released(&h, ret_fault) != 0) {
 		return -1;
 	}
 	log_info("released the GPU", LOG_S("uuid", h.wanted.uuid));
@@ -403,7 +264,7 @@ int capacity_hold(const struct capacity_options *options, struct fault *ret_faul
 {
 	struct fault fault = {0};
 	capacity_block_signals();
-	if (hold(options, &fault) == 0) {
+	if (hold_gpu(options, &fault) == 0) {
 		return 0;
 	}
 	log_error("could not hold the GPU", LOG_F(&fault));
@@ -434,4 +295,91 @@ void capacity_pause(void)
 	capacity_block_signals();
 	while (!capacity_stopped_within(INT32_MAX)) {
 	}
+}
+
+/* --- the probe --- */
+
+/* A look at what a container was given that named its GPU (C26). Whoever asks judges: here nothing
+ * is known of what was named. */
+#define AGAIN_MS 100
+
+static int look_at_visible(const struct capacity_options *o, struct gpu_device *device,
+	struct inject_sight *ret_sight, struct fault *ret_fault)
+{
+	CLEANUP(cleanup_watchdog) struct watchdog watchdog;
+	CLEANUP(cleanup_gpu_probe) struct gpu_probe *probe = NULL;
+	uint32_t count = 0;
+	watchdog_arm(&watchdog, o->patience_ms, o->termination_log,
+		"the NVIDIA driver does not answer: a call into it did not come back");
+	if (o->open_probe(o->nvml_library, &probe, ret_fault) != 0 ||
+		gpu_probe_count(probe, &count, ret_fault) != 0 ||
+		(count == 1 && gpu_probe_describe(probe, 0, device, ret_fault) != 0)) {
+		return -1;
+	}
+	*ret_sight = (struct inject_sight){
+		.devices = count, .uuid = count == 1 ? device->identity.uuid : ""};
+	return 0;
+}
+
+/* Where nothing was given there is mostly no library either, and none will come: who named the GPU
+ * of a capacity pod that runs waits for no driver. */
+static int look_until_visible(const struct capacity_options *o, struct gpu_device *device,
+	struct inject_sight *ret_sight, struct fault *ret_fault)
+{
+	int64_t until_ms = clock_mono(o->clock) + o->wait_ms;
+	for (;;) {
+		struct fault fault = {0};
+		if (look_at_visible(o, device, ret_sight, &fault) == 0) {
+			return 0;
+		}
+		bool passes = fault.kind == FAULT_TRANSIENT;
+		bool none = passes || fault.kind == FAULT_NOT_FOUND || fault.kind == FAULT_DENIED;
+		if (passes && clock_mono(o->clock) < until_ms) {
+			if (capacity_stopped_within(AGAIN_MS)) {
+				return fault_set(ret_fault, FAULT_FATAL, "stopped while looking");
+			}
+			continue;
+		}
+		if (!none) {
+			fault_copy(ret_fault, &fault);
+			return -1;
+		}
+		log_info("sees no GPU", LOG_F(&fault));
+		*ret_sight = (struct inject_sight){.uuid = ""};
+		return 0;
+	}
+}
+
+static int report_visible(const struct capacity_options *o, struct fault *ret_fault)
+{
+	CLEANUP(str_finish) struct str message = STR_INIT(INJECTION_TEXT_MAX);
+	struct gpu_device device = {0};
+	struct inject_sight sight;
+	if (look_until_visible(o, &device, &sight, ret_fault) != 0) {
+		return -1;
+	}
+	if (!inject_sight_write(&message, &sight)) {
+		return fault_set(ret_fault, FAULT_LIMIT, "what is seen is too long to be told");
+	}
+	if (termination_write(o->termination_log, &message, ret_fault) != 0) {
+		return -1;
+	}
+	log_info("looked at what is visible", LOG_I("devices", sight.devices),
+		LOG_S("uuid", sight.uuid));
+	return 0;
+}
+
+int capacity_probe(const struct capacity_options *options, struct fault *ret_fault)
+{
+	struct fault fault = {0};
+	capacity_block_signals();
+	if (report_visible(options, &fault) == 0) {
+		return 0;
+	}
+	log_error("could not tell what is visible", LOG_F(&fault));
+	termination_explain(options, &fault);
+	if (ret_fault != NULL) {
+		fault_copy(ret_fault, &fault);
+	}
+	return -1;
 }

@@ -1,11 +1,12 @@
 /* The command line of `aliquot capacity`. */
-#include "node/capacity.h"
+#include "node/capacity_main.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "node/capacity.h"
 
 #define EXIT_FAULT 1
 #define EXIT_USAGE 2
@@ -37,7 +38,7 @@ static const char usage[] =
 	"                              of the node (none)\n"
 	"  -h, --help                  this text\n";
 
-static int usage_fault(const char *format, const char *what)
+static int capacity_usage_fault(const char *format, const char *what)
 {
 	(void)fputs("aliquot capacity: ", stderr);
 	(void)fprintf(stderr, "%s %s\n", format, what);
@@ -84,7 +85,7 @@ static const struct option long_options[] = {
 };
 
 /* Returns -1 to go on, or an exit status. */
-static int take_option(struct capacity_options *o, int option)
+static int capacity_option(struct capacity_options *o, int option)
 {
 	switch (option) {
 	case OPTION_IDENTITY:
@@ -102,11 +103,13 @@ static int take_option(struct capacity_options *o, int option)
 	case OPTION_WAIT:
 		return parse_seconds(optarg, 0, &o->wait_ms)
 			       ? -1
-			       : usage_fault("--wait-seconds wants 0 to 3600, not", optarg);
+			       : capacity_usage_fault(
+					 "--wait-seconds wants 0 to 3600, not", optarg);
 	case OPTION_CHECK:
 		return parse_seconds(optarg, 1, &o->check_ms)
 			       ? -1
-			       : usage_fault("--check-seconds wants 1 to 3600, not", optarg);
+			       : capacity_usage_fault(
+					 "--check-seconds wants 1 to 3600, not", optarg);
 	case OPTION_MPS:
 		o->mps = true;
 		return -1;
@@ -158,7 +161,7 @@ int capacity_main(int argc, char **argv)
 		if (option == -1) {
 			break;
 		}
-		int status = take_option(&options, option);
+		int status = capacity_option(&options, option);
 		if (status >= 0) {
 			return status;
 		}
@@ -175,14 +178,14 @@ int capacity_main(int argc, char **argv)
 	}
 	const struct action *action = action_find(verb);
 	if (action == NULL) {
-		return usage_fault("wants identify, hold, ready, probe or pause, not",
+		return capacity_usage_fault("wants identify, hold, ready, probe or pause, not",
 			*verb != '\0' ? verb : "nothing");
 	}
 	if (optind + 1 < argc) {
-		return usage_fault("has no use for", argv[optind + 1]);
+		return capacity_usage_fault("has no use for", argv[optind + 1]);
 	}
 	if (text_empty(options.identity_file)) {
-		return usage_fault("wants", "--identity-file=FILE");
+		return capacity_usage_fault("wants", "--identity-file=FILE");
 	}
 	return action->run(&options, NULL) == 0 ? 0 : EXIT_FAULT;
 }

@@ -4,11 +4,11 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/log.h"
-#include "capacity_parts.h"
+#include "capacity_common.h"
 #include "gpu/compute_mode.h"
 #include "io/loop.h"
+#include "lookout.h"
 #include "mps/daemon.h"
 #include "mps/folder.h"
 #include "mps/relay.h"
@@ -45,7 +45,7 @@ static void empty_shm(const struct keeper *k)
 	}
 }
 
-static void stopped(void *data)
+static void on_daemon_stopped(void *data)
 {
 	struct keeper *k = data;
 	empty_shm(k);
@@ -60,7 +60,7 @@ static void keeper_stop(struct keeper *k)
 		loop_timer_stop(&k->wait);
 		loop_timer_stop(&k->lookouts);
 		mps_relay_destroy(TAKE(k->relay));
-		mps_daemon_stop(k->daemon, stopped);
+		mps_daemon_stop(k->daemon, on_daemon_stopped);
 	}
 }
 
@@ -73,7 +73,7 @@ static void on_lookout(void *data)
 	}
 }
 
-static void on_signal(void *data, int signo)
+static void on_keeper_signal(void *data, int signo)
 {
 	struct keeper *k = data;
 	(void)signo;
@@ -99,7 +99,7 @@ static void stop_signals_mask(int how)
 	(void)sigprocmask(how, &set, NULL);
 }
 
-static void on_look(void *data)
+static void on_check_timer(void *data)
 {
 	struct keeper *k = data;
 	stop_signals_mask(SIG_BLOCK);
@@ -149,8 +149,8 @@ static int set_exclusive(void *data, bool exclusive, struct fault *ret_fault)
 /* The loop hears them by a handler. */
 static void take_signals(struct keeper *k)
 {
-	loop_on_signal(k->loop, SIGTERM, on_signal, k);
-	loop_on_signal(k->loop, SIGINT, on_signal, k);
+	loop_on_signal(k->loop, SIGTERM, on_keeper_signal, k);
+	loop_on_signal(k->loop, SIGINT, on_keeper_signal, k);
 	stop_signals_mask(SIG_UNBLOCK);
 }
 
@@ -204,7 +204,7 @@ int capacity_serve_mps(const struct capacity_options *o, const char *uuid, capac
 		return fault_wrap(ret_fault, "MpsFailed");
 	}
 	open_relay(&k);
-	loop_timer_init(&k.looks, k.loop, on_look, &k);
+	loop_timer_init(&k.looks, k.loop, on_check_timer, &k);
 	loop_timer_repeat_ms(&k.looks, o->check_ms);
 	loop_timer_init(&k.lookouts, k.loop, on_lookout, &k);
 	loop_timer_init(&k.wait, k.loop, on_wait_over, &k);

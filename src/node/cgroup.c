@@ -74,7 +74,7 @@ static bool find_pod(struct view part, struct cgroup_name *name, struct view *re
 	return false;
 }
 
-static bool find_container(struct view part, struct cgroup_name *name)
+static bool find_container_id(struct view part, struct cgroup_name *name)
 {
 	for (size_t i = 0; i < part.n;) {
 		size_t run = hex_run(part.p + i, part.n - i);
@@ -97,8 +97,8 @@ static bool name_of_path(struct view path, struct cgroup_name *ret_name)
 			continue;
 		}
 		/* Drivers that do not match make one part of both. */
-		if (!find_container(rest, &name) && view_next(&path, '/', &part)) {
-			(void)find_container(part, &name);
+		if (!find_container_id(rest, &name) && view_next(&path, '/', &part)) {
+			(void)find_container_id(part, &name);
 		}
 		*ret_name = name;
 		return true;
@@ -120,7 +120,7 @@ static bool path_of_line(struct view line, struct view *ret_path)
 }
 
 /* What one more hierarchy says. False: it contradicts. */
-static bool agree(struct cgroup_name *all, const struct cgroup_name *one)
+static bool merge_cgroup_name(struct cgroup_name *all, const struct cgroup_name *one)
 {
 	if (all->pod[0] == '\0') {
 		*all = *one;
@@ -146,7 +146,8 @@ bool cgroup_find(const char *text, size_t n, struct cgroup_name *ret_name)
 		}
 		struct view line = {text + at, (size_t)(end - (text + at))}, path;
 		at += line.n + 1;
-		if (path_of_line(line, &path) && name_of_path(path, &one) && !agree(&all, &one)) {
+		if (path_of_line(line, &path) && name_of_path(path, &one) &&
+			!merge_cgroup_name(&all, &one)) {
 			return false;
 		}
 	}

@@ -13,7 +13,7 @@ void hangs_init(struct hangs *h, int64_t first_ms, uint64_t seed)
 	}
 }
 
-static bool is_stuck(struct hang *d)
+static bool has_stuck_child(struct hang *d)
 {
 	if (d->stuck > 0 && waitpid(d->stuck, NULL, WNOHANG) != 0) {
 		d->stuck = 0;
@@ -30,7 +30,7 @@ uint64_t hangs_begin(struct hangs *h, int64_t now_ms, bool may_try)
 		if (!d->hangs) {
 			continue;
 		}
-		bool due = !is_stuck(d) && may_try && now_ms >= d->try_at_ms;
+		bool due = !has_stuck_child(d) && may_try && now_ms >= d->try_at_ms;
 		if (due && h->tried == HANG_NO_DEVICE) {
 			h->tried = i;
 		} else {
@@ -61,7 +61,7 @@ bool hangs_keep(struct hangs *h, uint32_t index, pid_t pid)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < PROBE_DEVICES_MAX; i++) {
-		count += is_stuck(&h->devices[i]);
+		count += has_stuck_child(&h->devices[i]);
 	}
 	if (count >= HANG_STUCK_MAX || h->devices[index].stuck > 0) {
 		return false;

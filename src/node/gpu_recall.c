@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "gpu/sampler.h"
+#include "gpu/xid.h"
 
 static struct recalled *recall_of(struct recall *r, const char *uuid)
 {
@@ -51,7 +51,7 @@ static void reading_merge(struct recalled *m, struct gpu_reading *reading, struc
 	}
 }
 
-static bool is_told(const struct gpu_sample *sample, const char *uuid)
+static bool sample_has_device(const struct gpu_sample *sample, const char *uuid)
 {
 	for (uint32_t i = 0; i < sample->device_count; i++) {
 		if (text_equals(sample->devices[i].device.identity.uuid, uuid)) {
@@ -76,7 +76,7 @@ static void name_restore(
 	const struct recall *r, const struct gpu_sample *sample, struct gpu_reading *reading)
 {
 	vec_for_each (const struct recalled, m, r) {
-		if (m->index == reading->index && !is_told(sample, m->uuid)) {
+		if (m->index == reading->index && !sample_has_device(sample, m->uuid)) {
 			reading->device = m->device;
 			memcpy(reading->pci_bus_id, m->pci_bus_id, sizeof reading->pci_bus_id);
 			return;

@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/log.h"
 #include "base/rand.h"
 #include "base/vec.h"
@@ -83,7 +82,8 @@ struct gpu_worker *gpu_worker_create(const struct gpu_worker_config *config)
 	return w;
 }
 
-static void count(struct gpu_worker *w, const char *name, const char *help, const char *labels)
+static void worker_count(
+	struct gpu_worker *w, const char *name, const char *help, const char *labels)
 {
 	if (w->config.metrics != NULL) {
 		metric_add(metric_get(w->config.metrics, METRIC_COUNTER, name, help, labels), 1);
@@ -108,7 +108,7 @@ static void child_end(struct gpu_worker *w, int64_t now_ms, const char *labels)
 	w->ended_ms = now_ms;
 	w->reap_at_ms = now_ms;
 	w->start_at_ms = now_ms + backoff_next(&w->backoff, &w->rng);
-	count(w, "aliquot_agent_probe_ends_total",
+	worker_count(w, "aliquot_agent_probe_ends_total",
 		"Processes that asked the driver and have ended, by why.", labels);
 }
 
@@ -231,7 +231,7 @@ static void marks_take(struct gpu_worker *w)
 }
 
 /* Reads what there is: 1, the answer is whole; 0, more is to come; -1, the child closed its end. */
-static int answer_read(struct gpu_worker *w, struct fault *ret_fault)
+static int worker_answer_read(struct gpu_worker *w, struct fault *ret_fault)
 {
 	for (;;) {
 		char piece[8192];
@@ -260,13 +260,13 @@ static int answer_read(struct gpu_worker *w, struct fault *ret_fault)
 	}
 }
 
-static void on_ready(void *data, unsigned ready)
+static void on_child_ready(void *data, unsigned ready)
 {
 	struct gpu_worker *w = data;
 	struct fault fault = {0};
 	int64_t now_ms = clock_mono(w->config.clock);
 	(void)ready;
-	int rc = answer_read(w, &fault);
+	int rc = worker_answer_read(w, &fault);
 	if (rc == 0) {
 		return;
 	}
@@ -297,9 +297,9 @@ static void child_start(struct gpu_worker *w, int64_t now_ms)
 		tell_fault(w, &why);
 		return;
 	}
-	count(w, "aliquot_agent_probe_starts_total",
+	worker_count(w, "aliquot_agent_probe_starts_total",
 		"Processes that were started to ask the driver.", NULL);
-	w->watch = watch_create(w->config.loop, w->child.fd, WATCH_READ, on_ready, w);
+	w->watch = watch_create(w->config.loop, w->child.fd, WATCH_READ, on_child_ready, w);
 	w->state = STATE_IDLE;
 }
 
@@ -313,14 +313,14 @@ static uint32_t use_every_ms(const struct gpu_worker *w)
 }
 
 /* A first look brings the devices up, and is no time to try one that hung. */
-static int64_t patience_ms(const struct gpu_worker *w)
+static int64_t look_timeout_ms(const struct gpu_worker *w)
 {
 	int64_t ms = w->met ? w->config.deadline_ms : w->config.first_deadline_ms;
 	return w->hangs.tried != HANG_NO_DEVICE ? time_min(ms, HANG_TRY_MS) : ms;
 }
 
 /* The socket takes the few bytes of a question, unless the child is gone: then its end says so. */
-static void ask(struct gpu_worker *w, int64_t now_ms)
+static void worker_ask(struct gpu_worker *w, int64_t now_ms)
 {
 	char bytes[FRAME_REQUEST_BYTES];
 	struct frame_request request = {.use_every_ms = use_every_ms(w),
@@ -332,7 +332,7 @@ static void ask(struct gpu_worker *w, int64_t now_ms)
 	w->at = w->hung_on = HANG_NO_DEVICE;
 	w->began_ms = now_ms;
 	w->next_at_ms = now_ms + w->config.interval_ms;
-	w->answer_by_ms = now_ms + patience_ms(w);
+	w->answer_by_ms = now_ms + look_timeout_ms(w);
 }
 
 void gpu_worker_step(struct gpu_worker *w, int64_t now_ms)
@@ -348,7 +348,7 @@ void gpu_worker_step(struct gpu_worker *w, int64_t now_ms)
 		w->next_at_ms = w->state == STATE_IDLE ? now_ms : w->next_at_ms;
 	}
 	if (w->state == STATE_IDLE && now_ms >= w->next_at_ms) {
-		ask(w, now_ms);
+		worker_ask(w, now_ms);
 	}
 }
 

@@ -141,7 +141,7 @@ static const char *make_pod_labels(
 }
 
 /* NULL: they are too long. */
-static const char *labels_of(struct writer *w, uint32_t container, const char *source)
+static const char *pod_labels_with_source(struct writer *w, uint32_t container, const char *source)
 {
 	const char *labels = w->pod_labels[container];
 	if (source == NULL || labels == NULL) {
@@ -157,7 +157,7 @@ static const char *labels_of(struct writer *w, uint32_t container, const char *s
 /* --- lines -------------------------------------------------------------------------------------
  */
 
-static void write_value(struct str *out, int64_t value, enum unit unit)
+static void write_metric_value(struct str *out, int64_t value, enum unit unit)
 {
 	if (unit == UNIT_MIB) {
 		value /= MIB;
@@ -176,7 +176,8 @@ static void write_value(struct str *out, int64_t value, enum unit unit)
 }
 
 /* HELP and TYPE come once, before the first line, and not at all without one. */
-static void write_line(struct writer *w, const struct family *f, const char *labels, int64_t value)
+static void write_metric_line(
+	struct writer *w, const struct family *f, const char *labels, int64_t value)
 {
 	if (w->told != f) {
 		str_append_format(
@@ -191,7 +192,7 @@ static void write_line(struct writer *w, const struct family *f, const char *lab
 		str_append_char(w->out, '}');
 	}
 	str_append_char(w->out, ' ');
-	write_value(w->out, value, f->unit);
+	write_metric_value(w->out, value, f->unit);
 	str_append_char(w->out, '\n');
 }
 
@@ -285,12 +286,12 @@ static int64_t figure_of(const struct writer *w, const struct family *f,
 	return -1;
 }
 
-static void write_family(struct writer *w, const struct family *f)
+static void write_metric_family(struct writer *w, const struct family *f)
 {
 	for (uint32_t d = 0; d < w->sample->device_count; d++) {
 		int64_t value = w->sample->devices[d].figures[f->figure];
 		if (w->sample->devices[d].answered && value != GPU_UNKNOWN) {
-			write_line(w, f, str_text(&w->device_labels[d]), value);
+			write_metric_line(w, f, str_text(&w->device_labels[d]), value);
 		}
 	}
 	for (uint32_t i = 0; w->pods && f->part != PART_NONE && i < w->usage->container_count;
@@ -301,10 +302,10 @@ static void write_family(struct writer *w, const struct family *f)
 		if (!w->sample->devices[c->device].answered || value < 0) {
 			continue;
 		}
-		const char *labels = labels_of(w, i, source);
+		const char *labels = pod_labels_with_source(w, i, source);
 		w->cut = w->cut || labels == NULL;
 		if (labels != NULL) {
-			write_line(w, f, labels, value);
+			write_metric_line(w, f, labels, value);
 		}
 	}
 }
@@ -332,14 +333,14 @@ static void write_lost_by(struct writer *w)
 			str_reset(&w->labels);
 			str_append_text(&w->labels, str_text(&w->own_labels[d]));
 			metric_label(&w->labels, "reason", loss_name((enum loss)why));
-			write_line(
+			write_metric_line(
 				w, &lost, str_text(&w->labels), w->usage->devices[d].lost_by[why]);
 		}
 	}
 }
 
 /* A series without the device's name could be any device's. */
-static bool is_known(const struct writer *w, uint32_t device)
+static bool device_is_named(const struct writer *w, uint32_t device)
 {
 	return w->sample->devices[device].device.identity.uuid[0] != '\0';
 }
@@ -348,7 +349,7 @@ static int64_t count_unknown(const struct writer *w)
 {
 	int64_t count = 0;
 	for (uint32_t d = 0; d < w->usage->device_count; d++) {
-		count += !is_known(w, d);
+		count += !device_is_named(w, d);
 	}
 	return count;
 }
@@ -357,7 +358,7 @@ static int64_t own_figure(const struct writer *w, const struct family *f, uint32
 {
 	const struct device_use *d = &w->usage->devices[device];
 	const struct gpu_reading *r = &w->sample->devices[device];
-	if (!is_known(w, device)) {
+	if (!device_is_named(w, device)) {
 		return -1;
 	}
 	if (f == &up || f == &healthy) {
@@ -377,29 +378,30 @@ static void write_own(struct writer *w)
 		for (uint32_t d = 0; d < w->usage->device_count; d++) {
 			int64_t value = own_figure(w, by_device[i], d);
 			if (value >= 0) {
-				write_line(w, by_device[i], str_text(&w->own_labels[d]), value);
+				write_metric_line(
+					w, by_device[i], str_text(&w->own_labels[d]), value);
 			}
 		}
 	}
 	write_lost_by(w);
-	write_line(w, &unknown, "", count_unknown(w));
-	write_line(w, &host_pid, "", w->usage->host_pid_missing);
-	write_line(w, &left_out, "",
+	write_metric_line(w, &unknown, "", count_unknown(w));
+	write_metric_line(w, &host_pid, "", w->usage->host_pid_missing);
+	write_metric_line(w, &left_out, "",
 		!w->pods || w->cut || w->usage->incomplete ||
 			w->usage->container_count == USE_LINES_MAX);
-	write_line(w, &took, "", w->sample->took_ms);
+	write_metric_line(w, &took, "", w->sample->took_ms);
 }
 
 /* --- all of it ---------------------------------------------------------------------------------
  */
 
-static bool write_all(struct writer *w, bool pods)
+static bool write_exposition(struct writer *w, bool pods)
 {
 	size_t before = w->out->len;
 	w->pods = pods;
 	w->told = NULL;
 	for (size_t i = 0; i < COUNT_OF(families) && !w->out->overflow; i++) {
-		write_family(w, &families[i]);
+		write_metric_family(w, &families[i]);
 	}
 	write_own(w);
 	if (!w->out->overflow) {
@@ -439,7 +441,7 @@ bool exposition_write(struct str *out, const struct gpu_sample *sample, const st
 	size_t limit = out->limit, room = limit > out->len ? limit - out->len : 0;
 	/* What comes after it has room, however much there is to tell here. */
 	out->limit = out->len + (room < METRICS_BYTES_MAX ? room : METRICS_BYTES_MAX);
-	bool done = write_all(&w, true) || write_all(&w, false);
+	bool done = write_exposition(&w, true) || write_exposition(&w, false);
 	out->limit = limit;
 	for (size_t i = 0; i < 2 * (size_t)sample->device_count; i++) {
 		str_finish(&w.device_labels[i]);

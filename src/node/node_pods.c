@@ -3,9 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
 #include "base/map.h"
-#include "base/str.h"
 #include "base/vec.h"
 
 #define POD_BLOCK_BYTES 512
@@ -30,7 +28,7 @@ struct node_pods {
 	uint64_t asked; /* questions to the kubelet */
 };
 
-static bool uid_same(const void *owner, uint32_t slot, const void *key)
+static bool node_pod_is(const void *owner, uint32_t slot, const void *key)
 {
 	const struct node_pods *p = owner;
 	return text_equals(p->all.items[slot]->pod.uid, key);
@@ -39,7 +37,7 @@ static bool uid_same(const void *owner, uint32_t slot, const void *key)
 struct node_pods *node_pods_create(void)
 {
 	struct node_pods *p = xcalloc(1, sizeof *p);
-	map_init(&p->by_uid, uid_same, p);
+	map_init(&p->by_uid, node_pod_is, p);
 	return p;
 }
 
@@ -65,7 +63,7 @@ void node_pods_destroy(struct node_pods *p)
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-static const char *copy_text(struct arena *a, const char *text)
+static const char *copy_or_null(struct arena *a, const char *text)
 {
 	return text != NULL ? arena_strdup(a, text) : NULL;
 }
@@ -77,14 +75,14 @@ static void copy_lists(struct arena *a, struct node_pod *to, const struct node_p
 	to->containers = ARENA_ARRAY(a, struct node_container, to->container_count + 1);
 	for (uint32_t i = 0; i < to->container_count; i++) {
 		to->containers[i] = (struct node_container){
-			.name = copy_text(a, from->containers[i].name),
-			.id = copy_text(a, from->containers[i].id),
+			.name = copy_or_null(a, from->containers[i].name),
+			.id = copy_or_null(a, from->containers[i].id),
 		};
 	}
 	to->uuid_count = from->uuid_count < NODE_UUIDS_MAX ? from->uuid_count : NODE_UUIDS_MAX;
 	to->uuids = ARENA_ARRAY(a, const char *, to->uuid_count + 1);
 	for (uint32_t i = 0; i < to->uuid_count; i++) {
-		to->uuids[i] = copy_text(a, from->uuids[i]);
+		to->uuids[i] = copy_or_null(a, from->uuids[i]);
 	}
 }
 
@@ -94,13 +92,13 @@ static struct held *held_make(const struct node_pod *pod)
 	struct arena *a = &h->arena;
 	a->block_bytes = h->told.block_bytes = POD_BLOCK_BYTES;
 	h->pod = *pod;
-	h->pod.uid = copy_text(a, pod->uid);
+	h->pod.uid = copy_or_null(a, pod->uid);
 	h->pod.ns = arena_strdup(a, text_or(pod->ns, ""));
 	h->pod.name = arena_strdup(a, text_or(pod->name, ""));
-	h->pod.config_hash = copy_text(a, pod->config_hash);
-	h->pod.gpu_container = copy_text(a, pod->gpu_container);
-	h->pod.mps_threads = copy_text(a, pod->mps_threads);
-	h->pod.mps_memory = copy_text(a, pod->mps_memory);
+	h->pod.config_hash = copy_or_null(a, pod->config_hash);
+	h->pod.gpu_container = copy_or_null(a, pod->gpu_container);
+	h->pod.mps_threads = copy_or_null(a, pod->mps_threads);
+	h->pod.mps_memory = copy_or_null(a, pod->mps_memory);
 	h->pod.seen = NULL;
 	h->pod.seen_count = 0;
 	h->pod.told = NULL;
@@ -109,7 +107,7 @@ static struct held *held_make(const struct node_pod *pod)
 	return h;
 }
 
-static uint32_t slot_of(const struct node_pods *p, const char *uid)
+static uint32_t node_pod_slot(const struct node_pods *p, const char *uid)
 {
 	return map_find(&p->by_uid, hash_text(uid), uid);
 }
@@ -134,7 +132,7 @@ static void see(struct held *h, const char *uuid)
 	if (pod->seen == NULL) {
 		pod->seen = ARENA_ARRAY(&h->arena, const char *, NODE_UUIDS_MAX);
 	}
-	pod->seen[pod->seen_count++] = copy_text(&h->arena, uuid);
+	pod->seen[pod->seen_count++] = copy_or_null(&h->arena, uuid);
 }
 
 static void keep_seen(struct held *h, const struct held *former)
@@ -159,7 +157,8 @@ void node_pods_ask(struct node_pods *p)
 	p->asked++;
 }
 
-static bool same_devices(const struct node_pod *pod, const struct node_device *devices, uint32_t n)
+static bool devices_are_told(
+	const struct node_pod *pod, const struct node_device *devices, uint32_t n)
 {
 	bool same = pod->told_count == n;
 	for (uint32_t i = 0; same && i < n; i++) {
@@ -169,17 +168,17 @@ static bool same_devices(const struct node_pod *pod, const struct node_device *d
 	return same;
 }
 
-static void tell(struct held *h, const struct node_device *devices, uint32_t count)
+static void held_set_devices(struct held *h, const struct node_device *devices, uint32_t count)
 {
 	uint32_t n = count < NODE_TOLD_MAX ? count : NODE_TOLD_MAX;
-	if (same_devices(&h->pod, devices, n)) {
+	if (devices_are_told(&h->pod, devices, n)) {
 		return;
 	}
 	arena_reset(&h->told);
 	struct node_device *told = ARENA_ARRAY(&h->told, struct node_device, n + 1);
 	for (uint32_t i = 0; i < n; i++) {
-		told[i] = (struct node_device){.uuid = copy_text(&h->told, devices[i].uuid),
-			.container = copy_text(&h->told, devices[i].container)};
+		told[i] = (struct node_device){.uuid = copy_or_null(&h->told, devices[i].uuid),
+			.container = copy_or_null(&h->told, devices[i].container)};
 	}
 	h->pod.told = told;
 	h->pod.told_count = n;
@@ -195,13 +194,13 @@ void node_pods_told(struct node_pods *p, const char *ns, const char *name,
 	bool twice = h->heard == p->asked;
 	h->heard = p->asked;
 	if (h->since < p->asked) {
-		tell(h, devices, twice ? 0 : count);
+		held_set_devices(h, devices, twice ? 0 : count);
 	}
 }
 
 void node_pods_saw(struct node_pods *p, const char *uid, const char *uuid)
 {
-	uint32_t slot = text_empty(uid) ? MAP_NONE : slot_of(p, uid);
+	uint32_t slot = text_empty(uid) ? MAP_NONE : node_pod_slot(p, uid);
 	if (slot != MAP_NONE) {
 		see(p->all.items[slot], uuid);
 	}
@@ -209,7 +208,7 @@ void node_pods_saw(struct node_pods *p, const char *uid, const char *uuid)
 
 bool node_pods_set(struct node_pods *p, const struct node_pod *pod)
 {
-	uint32_t slot = text_empty(pod->uid) ? MAP_NONE : slot_of(p, pod->uid);
+	uint32_t slot = text_empty(pod->uid) ? MAP_NONE : node_pod_slot(p, pod->uid);
 	if (text_empty(pod->uid) || (slot == MAP_NONE && p->all.count >= NODE_PODS_MAX)) {
 		return false;
 	}
@@ -229,7 +228,7 @@ bool node_pods_set(struct node_pods *p, const struct node_pod *pod)
 	return true;
 }
 
-static void remove_at(struct node_pods *p, uint32_t slot)
+static void node_pod_remove(struct node_pods *p, uint32_t slot)
 {
 	uint32_t last = (uint32_t)p->all.count - 1;
 	struct held *gone = p->all.items[slot];
@@ -245,9 +244,9 @@ static void remove_at(struct node_pods *p, uint32_t slot)
 
 void node_pods_remove(struct node_pods *p, const char *uid)
 {
-	uint32_t slot = text_empty(uid) ? MAP_NONE : slot_of(p, uid);
+	uint32_t slot = text_empty(uid) ? MAP_NONE : node_pod_slot(p, uid);
 	if (slot != MAP_NONE) {
-		remove_at(p, slot);
+		node_pod_remove(p, slot);
 	}
 }
 
@@ -258,7 +257,7 @@ void node_pods_relist_begin(struct node_pods *p)
 
 void node_pods_keep(struct node_pods *p, const char *uid)
 {
-	uint32_t slot = text_empty(uid) ? MAP_NONE : slot_of(p, uid);
+	uint32_t slot = text_empty(uid) ? MAP_NONE : node_pod_slot(p, uid);
 	if (slot != MAP_NONE) {
 		p->all.items[slot]->mark = p->mark;
 	}
@@ -268,7 +267,7 @@ void node_pods_relist_end(struct node_pods *p)
 {
 	for (uint32_t i = (uint32_t)p->all.count; i-- > 0;) {
 		if (p->all.items[i]->mark != p->mark) {
-			remove_at(p, i);
+			node_pod_remove(p, i);
 		}
 	}
 }
@@ -287,7 +286,7 @@ const struct node_pod *node_pods_at(const struct node_pods *p, uint32_t i)
 
 const struct node_pod *node_pods_find(const struct node_pods *p, const char *uid)
 {
-	uint32_t slot = text_empty(uid) ? MAP_NONE : slot_of(p, uid);
+	uint32_t slot = text_empty(uid) ? MAP_NONE : node_pod_slot(p, uid);
 	return slot != MAP_NONE ? &p->all.items[slot]->pod : NULL;
 }
 

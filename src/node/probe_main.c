@@ -1,5 +1,7 @@
 /* The child: waits for a question, looks, answers. It ends with the agent, by the end of the socket
  * or by the signal that it asked the kernel for. */
+#include "node/probe_main.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,6 @@
 #include "gpu/frame.h"
 #include "gpu/nvml.h"
 #include "gpu/sampler.h"
-#include "node/gpu_worker.h"
 
 #define SOCKET	   STDIN_FILENO
 #define KEEP_BYTES (64 * 1024)
@@ -50,7 +51,8 @@ static void on_device(void *data, uint32_t index)
 	(void)all_written(mark, sizeof mark);
 }
 
-static bool answer(struct sampler *s, uint32_t use_every_ms, struct str *text, struct arena *arena)
+static bool answer_look(
+	struct sampler *s, uint32_t use_every_ms, struct str *text, struct arena *arena)
 {
 	struct gpu_sample sample;
 	struct fault why = {0};
@@ -72,7 +74,7 @@ static bool answer(struct sampler *s, uint32_t use_every_ms, struct str *text, s
 	return done;
 }
 
-static int serve(const char *library)
+static int serve_looks(const char *library)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(FRAME_BYTES_MAX);
 	CLEANUP(arena_finish) struct arena arena = {0};
@@ -85,7 +87,7 @@ static int serve(const char *library)
 	while (going && request_read(request)) {
 		going = frame_read_request(request, &asked, &fault) == 0;
 		sampler_leave_out(s, going ? asked.left_out : 0);
-		going = going && answer(s, asked.use_every_ms, &text, &arena);
+		going = going && answer_look(s, asked.use_every_ms, &text, &arena);
 	}
 	sampler_destroy(s);
 	return going ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -104,5 +106,5 @@ int agent_probe_main(int argc, char **argv)
 	if (argc == 2) {
 		library = argv[1] + sizeof option - 1;
 	}
-	return serve(library);
+	return serve_looks(library);
 }

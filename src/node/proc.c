@@ -37,7 +37,7 @@ struct procs {
 /* --- files ------------------------------------------------------------------------------------ */
 
 /* Bytes read, at most `room`; -1 and errno. */
-static ssize_t read_file(
+static ssize_t read_proc_file(
 	const struct procs *p, uint32_t pid, const char *name, char *to, size_t room)
 {
 	char path[4096];
@@ -85,10 +85,10 @@ static bool parse_start(const char *text, size_t n, int64_t *ret_start)
 }
 
 /* PLACE_POD means that there is such a process. */
-static enum place_kind read_start(const struct procs *p, uint32_t pid, int64_t *ret_start)
+static enum place_kind read_start_ticks(const struct procs *p, uint32_t pid, int64_t *ret_start)
 {
 	char text[STAT_BYTES_MAX];
-	ssize_t n = read_file(p, pid, "stat", text, sizeof text);
+	ssize_t n = read_proc_file(p, pid, "stat", text, sizeof text);
 	if (n < 0) {
 		return place_of_errno(errno);
 	}
@@ -97,7 +97,7 @@ static enum place_kind read_start(const struct procs *p, uint32_t pid, int64_t *
 
 static enum place_kind read_cgroup(const struct procs *p, uint32_t pid, struct cgroup_name *ret)
 {
-	ssize_t n = read_file(p, pid, "cgroup", p->text, CGROUP_BYTES_MAX);
+	ssize_t n = read_proc_file(p, pid, "cgroup", p->text, CGROUP_BYTES_MAX);
 	if (n < 0) {
 		return place_of_errno(errno);
 	}
@@ -106,7 +106,7 @@ static enum place_kind read_cgroup(const struct procs *p, uint32_t pid, struct c
 
 /* --- one process ------------------------------------------------------------------------------ */
 
-static int by_pid(const void *a, const void *b)
+static int compare_leading_pid(const void *a, const void *b)
 {
 	/* Whatever is compared begins with its PID. */
 	const uint32_t *x = a, *y = b;
@@ -117,7 +117,7 @@ static const struct known *find_known(const struct procs *p, uint32_t pid)
 {
 	return p->known.count == 0 ? NULL
 				   : bsearch(&pid, p->known.items, p->known.count,
-					     sizeof *p->known.items, by_pid);
+					     sizeof *p->known.items, compare_leading_pid);
 }
 
 static enum place_kind look_anew(
@@ -129,14 +129,14 @@ static enum place_kind look_anew(
 		return kind;
 	}
 	/* The two files must be one process's. */
-	enum place_kind still = read_start(p, pid, &again);
+	enum place_kind still = read_start_ticks(p, pid, &again);
 	return still != PLACE_POD ? still : again != start ? PLACE_GONE : kind;
 }
 
-static enum place_kind look(
+static enum place_kind look_at_process(
 	const struct procs *p, uint32_t pid, int64_t began_ms, struct known *ret_known)
 {
-	enum place_kind kind = read_start(p, pid, &ret_known->start);
+	enum place_kind kind = read_start_ticks(p, pid, &ret_known->start);
 	if (kind != PLACE_POD) {
 		return kind;
 	}
@@ -153,7 +153,8 @@ static enum place_kind look(
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-static uint32_t collect(const struct gpu_sample *sample, struct arena *arena, uint32_t **ret_pids)
+static uint32_t collect_pids(
+	const struct gpu_sample *sample, struct arena *arena, uint32_t **ret_pids)
 {
 	size_t total = 0, count = 0;
 	for (uint32_t d = 0; d < sample->device_count; d++) {
@@ -165,7 +166,7 @@ static uint32_t collect(const struct gpu_sample *sample, struct arena *arena, ui
 			pids[count++] = sample->devices[d].processes[i].pid;
 		}
 	}
-	qsort(pids, count, sizeof *pids, by_pid);
+	qsort(pids, count, sizeof *pids, compare_leading_pid);
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (i == 0 || pids[i] != pids[i - 1]) {
@@ -187,7 +188,7 @@ static void judge_namespace(struct procs *p, const struct places *places)
 	for (uint32_t i = 0; i < places->count && places->gone == places->count; i++) {
 		again = again || (p->gone.count > 0 && bsearch(&places->items[i].pid, p->gone.items,
 							       p->gone.count, sizeof *p->gone.items,
-							       by_pid) != NULL);
+							       compare_leading_pid) != NULL);
 	}
 	p->host_pid_missing = p->host_pid_missing || again;
 }
@@ -211,7 +212,7 @@ void procs_look(struct procs *p, const struct gpu_sample *sample, int64_t began_
 	struct arena *arena, struct places *ret_places)
 {
 	uint32_t *pids;
-	struct places places = {.count = collect(sample, arena, &pids)};
+	struct places places = {.count = collect_pids(sample, arena, &pids)};
 	struct known *pods = ARENA_ARRAY(arena, struct known, places.count + 1);
 	size_t pod_count = 0;
 	places.items = ARENA_ARRAY(arena, struct place, places.count + 1);
@@ -219,7 +220,7 @@ void procs_look(struct procs *p, const struct gpu_sample *sample, int64_t began_
 		struct place *place = &places.items[i];
 		struct known found = {.pid = pids[i]};
 		place->pid = pids[i];
-		place->kind = look(p, pids[i], began_ms, &found);
+		place->kind = look_at_process(p, pids[i], began_ms, &found);
 		places.gone += place->kind == PLACE_GONE;
 		/* A process outside of all pods may be on its way into one. */
 		if (place->kind == PLACE_POD) {
@@ -240,7 +241,9 @@ void procs_look(struct procs *p, const struct gpu_sample *sample, int64_t began_
 
 const struct place *places_find(const struct places *p, uint32_t pid)
 {
-	return p->count == 0 ? NULL : bsearch(&pid, p->items, p->count, sizeof *p->items, by_pid);
+	return p->count == 0
+		       ? NULL
+		       : bsearch(&pid, p->items, p->count, sizeof *p->items, compare_leading_pid);
 }
 
 struct procs *procs_create(const char *root)

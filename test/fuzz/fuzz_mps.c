@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "base/alloc.h"
+#include "mps/question.h"
 #include "mps/relay.h"
 #include "mps/reply.h"
 

@@ -1,6 +1,7 @@
 /* What the agent answers to anybody: that it lives, whether it sees what it should, and metrics. */
 #include "../kube/fake_wire.h"
 #include "io/http.h"
+#include "pages.h"
 #include "parts.h"
 
 #define PATIENCE_MS 10000

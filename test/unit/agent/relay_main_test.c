@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "agent/agent.h"
+#include "agent/agent_main.h"
+#include "agent/relay_main.h"
 #include "base/cleanup.h"
 
 #define WORDS_MAX 6

@@ -1,5 +1,6 @@
 /* What the agent may ask, and nothing else. */
 #include "harness.h"
+#include "mps/question.h"
 #include "mps/relay.h"
 
 static void expect_back(const char *line)

@@ -1,6 +1,8 @@
 /* Which pod of whole GPUs holds which, although nobody says. */
 #include "usage_bed.h"
 
+#include "node/attribute_whole.h"
+
 static struct bed bed;
 
 static void begin(void)

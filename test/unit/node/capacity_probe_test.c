@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "node/capacity_main.h"
 
 static struct driver {
 	struct gpu_probe probe;

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "codec/capacity_text.h"
 #include "../gpu/stub_library.h"
+#include "node/capacity_main.h"
 
 /* The probe of a test: a script of what each look finds. The last step repeats. */
 struct step {

@@ -5,6 +5,7 @@
 
 #include "gpu/frame.h"
 #include "node/gpu_worker.h"
+#include "node/probe_main.h"
 
 /* Two answers to one question, at once or one after the other. */
 static int answer_twice(void)

@@ -1,21 +1,14 @@
-/* What the commands of the capacity pod have in common. */
-#ifndef NODE_CAPACITY_PARTS_H
-#define NODE_CAPACITY_PARTS_H
-
-#include <stdbool.h>
+/* Who of the tenants is still there when a capacity pod is asked to end. */
+#ifndef NODE_LOOKOUT_H
+#define NODE_LOOKOUT_H
 
 #include "base/alloc.h"
-#include "base/str.h"
 #include "model/gpu.h"
 #include "node/capacity.h"
 #include "node/proc.h"
 
-void capacity_block_signals(void);
-/* Sleeps; true if we were asked to stop. */
-bool capacity_stopped_within(int64_t ms);
 /* Asked to end: are tenants there for whom it must hold on? What cannot be read says no. */
 bool capacity_is_needed(const struct capacity_options *o);
-MUST_CHECK int capacity_read(const char *path, struct str *text, struct fault *ret_fault);
 
 /* Looks out for the processes of those who were there when it was asked to end; wants to see those
  * of its node (hostPID). */
@@ -37,8 +30,5 @@ void lookout_begin(struct lookout *l, const struct capacity_options *o, const ch
 void lookout_finish(struct lookout *l);
 bool lookout_sees_anybody(struct lookout *l);
 bool lookout_sees_nobody_left(struct lookout *l); /* they were seen, and are not any more */
-/* The last word; NULL: nobody wants it. */
-MUST_CHECK int termination_write(const char *path, const struct str *text, struct fault *ret_fault);
-void termination_explain(const struct capacity_options *o, const struct fault *why);
 
 #endif

@@ -3,15 +3,16 @@
  * and a capacity pod of mode None holds on until it is killed. Under MPS its daemon should be ended
  * before, and it sees the processes of its node: when those of all who were there have ended, it
  * goes. */
+#include "lookout.h"
+
 #include <dirent.h>
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "capacity_parts.h"
+#include "capacity_common.h"
 #include "codec/capacity_text.h"
-#include "model/names.h"
 
-static int read_told(const struct capacity_options *o, const char *name, struct str *text,
+static int read_told_file(const struct capacity_options *o, const char *name, struct str *text,
 	struct fault *ret_fault)
 {
 	CLEANUP(str_finish) struct str path = STR_INIT(4096);
@@ -28,7 +29,7 @@ bool capacity_is_needed(const struct capacity_options *o)
 	if (o->told_dir == NULL) {
 		return false;
 	}
-	if (read_told(o, "in-use", &text, &fault) != 0) {
+	if (read_told_file(o, "in-use", &text, &fault) != 0) {
 		log_warn("could not read whether tenants are there", LOG_F(&fault));
 		return false;
 	}
@@ -44,7 +45,7 @@ void lookout_begin(struct lookout *l, const struct capacity_options *o, const ch
 	CLEANUP(str_finish) struct str text = STR_INIT(LEDGER_TEXT_MAX);
 	struct fault fault = {0};
 	*l = (struct lookout){.arena = {.block_bytes = 4096}, .proc_root = proc_root};
-	if (read_told(o, "grants", &text, &fault) != 0 ||
+	if (read_told_file(o, "grants", &text, &fault) != 0 ||
 		ledger_decode(str_text(&text), &l->arena, &l->named, &fault) < 0) {
 		log_warn("could not read who the tenants are", LOG_F(&fault));
 		l->named = (struct ledger){0};
@@ -59,7 +60,7 @@ void lookout_finish(struct lookout *l)
 	arena_finish(&l->arena);
 }
 
-static bool is_named(const struct lookout *l, const char *uid)
+static bool ledger_names(const struct lookout *l, const char *uid)
 {
 	for (uint32_t i = 0; i < l->named.count; i++) {
 		if (text_equals(l->named.items[i].uid, uid)) {
@@ -79,7 +80,7 @@ bool lookout_sees_anybody(struct lookout *l)
 		bool pods = parse_i64(view_of(d->d_name), 1, INT32_MAX, &pid) &&
 			    procs_ask(l->procs, (uint32_t)pid, &name);
 		l->has_sight = l->has_sight || pods;
-		found = pods && is_named(l, name.pod);
+		found = pods && ledger_names(l, name.pod);
 	}
 	if (all != NULL) {
 		(void)closedir(all);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "capacity_parts.h"
+#include "lookout.h"
 
 #define UID_A "aaaaaaaa-4e5f-6071-8293-a4b5c6d7e8f9"
 #define UID_B "bbbbbbbb-4e5f-6071-8293-a4b5c6d7e8f9"

@@ -1,0 +1,148 @@
+/* Files, the termination message and signals, as all commands of the capacity pod have them. */
+#include "capacity_common.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "codec/capacity_text.h"
+
+struct fd {
+	int number; /* owned; -1: none */
+};
+
+static void cleanup_capacity_fd(struct fd *fd)
+{
+	if (fd->number >= 0) {
+		(void)close(fd->number);
+	}
+}
+
+static int file_fault(struct fault *ret_fault, const char *verb, const char *path)
+{
+	int why = errno;
+	enum fault_kind kind = why == EACCES || why == EPERM ? FAULT_DENIED
+			       : why == ENOENT		     ? FAULT_NOT_FOUND
+							     : FAULT_FATAL;
+	return fault_set(ret_fault, kind, "%s %s: %s", verb, path, strerror(why));
+}
+
+static int file_write(const char *path, int flags, const struct str *text, struct fault *ret_fault)
+{
+	CLEANUP(cleanup_capacity_fd)
+	struct fd fd = {open(path, O_WRONLY | O_CLOEXEC | flags, 0644)};
+	if (fd.number < 0) {
+		return file_fault(ret_fault, "open", path);
+	}
+	for (size_t done = 0; done < text->len;) {
+		ssize_t n = write(fd.number, text->p + done, text->len - done);
+		if (n < 0 && errno != EINTR) {
+			return file_fault(ret_fault, "write", path);
+		}
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+int capacity_read(const char *path, struct str *text, struct fault *ret_fault)
+{
+	CLEANUP(cleanup_capacity_fd) struct fd fd = {open(path, O_RDONLY | O_CLOEXEC)};
+	if (fd.number < 0) {
+		return file_fault(ret_fault, "open", path);
+	}
+	for (;;) {
+		char piece[1024];
+		ssize_t n = read(fd.number, piece, sizeof piece);
+		if (n == 0) {
+			return 0;
+		}
+		if (n < 0 && errno != EINTR) {
+			return file_fault(ret_fault, "read", path);
+		}
+		if (n > 0 && !str_append(text, piece, (size_t)n)) {
+			return fault_set(ret_fault, FAULT_LIMIT, "%s is larger than %zu bytes",
+				path, text->limit);
+		}
+	}
+}
+
+int identity_save(const char *path, const struct gpu_identity *identity, struct fault *ret_fault)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(IDENTITY_TEXT_MAX);
+	CLEANUP(str_finish) struct str part = STR_INIT(4096);
+	if (!identity_write(&text, identity) || !str_append_format(&part, "%s.part", path)) {
+		return fault_set(ret_fault, FAULT_LIMIT, "the identity or its path is too long");
+	}
+	if (file_write(str_text(&part), O_CREAT | O_TRUNC, &text, ret_fault) != 0) {
+		return -1;
+	}
+	return rename(str_text(&part), path) == 0 ? 0 : file_fault(ret_fault, "rename to", path);
+}
+
+int identity_load(const char *path, struct gpu_identity *ret_identity, struct fault *ret_fault)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(IDENTITY_TEXT_MAX);
+	if (capacity_read(path, &text, ret_fault) != 0) {
+		return -1;
+	}
+	if (identity_decode(str_text(&text), ret_identity, ret_fault) != 0) {
+		return fault_wrap(ret_fault, "%s", path);
+	}
+	return 0;
+}
+
+/* The kubelet mounts the file it wants filled. In /dev, a missing one means that it wants none. */
+int termination_write(const char *path, const struct str *text, struct fault *ret_fault)
+{
+	if (path == NULL) {
+		return 0;
+	}
+	bool device = view_starts_with(view_of(path), "/dev/");
+	if (device && access(path, F_OK) != 0) {
+		log_debug("found no termination log", LOG_S("path", path));
+		return 0;
+	}
+	return file_write(path, O_TRUNC | (device ? 0 : O_CREAT), text, ret_fault);
+}
+
+void termination_explain(const struct capacity_options *o, const struct fault *why)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(FAULT_MESSAGE_MAX);
+	struct fault fault;
+	(void)str_append_text(&text, why->message);
+	if (termination_write(o->termination_log, &text, &fault) != 0) {
+		log_warn("could not write the termination message", LOG_F(&fault));
+	}
+}
+
+static sigset_t stop_signals(void)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	return set;
+}
+
+void capacity_block_signals(void)
+{
+	/* As process 1 of a container we get no signal that we neither handle nor wait for. */
+	sigset_t set = stop_signals();
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+bool capacity_stopped_within(int64_t ms)
+{
+	sigset_t set = stop_signals();
+	struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+	int got;
+	do {
+		/* A signal that we do not wait for, such as SIGCONT, shortens no wait that matters.
+		 */
+		got = sigtimedwait(&set, NULL, &left);
+	} while (got < 0 && errno == EINTR);
+	return got > 0;
+}
