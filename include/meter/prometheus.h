@@ -35,10 +35,6 @@ struct prometheus_config {
 	const char *matcher;
 };
 
-/* `NAME="VALUE"` with commas between, as in PromQL: = != =~ !~, of which one at least names
- * somebody. Names by which pods are asked for are not allowed. */
-MUST_CHECK int prometheus_matcher_check(const char *text, struct fault *ret_fault);
-
 struct prometheus;
 struct prometheus *prometheus_create(const struct prometheus_config *config);
 void prometheus_destroy(struct prometheus *p);
@@ -50,43 +46,8 @@ void prometheus_token(struct prometheus *p, const char *token);
 void prometheus_step(struct prometheus *p, int64_t now_mono_ms, bool reads);
 int64_t prometheus_deadline(const struct prometheus *p, bool reads);
 
-/* --- the past --- */
-
-/* What is kept of (from, to], day by day from the oldest on: the mean compute of each of its steps,
- * and the peak memory of each of its own. One call, however many questions it takes. */
-struct history_ask {
-	const char *ns;
-	const char *pods;	/* a regular expression (RE2) for their names, of our own making */
-	int64_t from_ms, to_ms; /* since 1970; rounded down to whole steps of memory */
-	int64_t compute_step_ms;
-	int64_t memory_step_ms; /* whole steps of compute; a day is whole steps of it */
-};
-
-#define HISTORY_DAYS_MAX    35
-#define HISTORY_STEP_MIN_MS 60000
-#define HISTORY_PODS_MAX    2048 /* bytes of the expression */
-
-struct history_end {
-	const struct fault *fault; /* NULL: all was told */
-	int64_t told_ms;	   /* compute and memory up to then; to go on, ask from there */
-	uint64_t points;
-	uint64_t odd; /* figures that were none, and are left out */
-	bool partial; /* the Prometheus said that it may not know all */
-};
-
-struct history_events {
-	/* One figure each, of the step that ends at `at_ms`. Of one pod, container, device and
-	 * basis a step is told once; of several exporters the larger counts. A step without samples
-	 * is not told: that is a gap, and no zero. */
-	void (*on_points)(void *data, const struct metered *points, size_t count);
-	/* Once; nothing comes after it. */
-	void (*on_end)(void *data, const struct history_end *end);
-};
-
-/* Copies what it keeps. 0 with a fault: an ask that cannot be meant, or PROMETHEUS_HISTORY_MAX
- * wait. */
-uint64_t prometheus_history(struct prometheus *p, const struct history_ask *ask,
-	const struct history_events *events, void *data, struct fault *ret_fault);
-void prometheus_history_cancel(struct prometheus *p, uint64_t id); /* unknown ids are fine */
+/* For prometheus_history.c: POSTs a form to `path`; who asked is told the answer. */
+struct str;
+void prometheus_send(struct prometheus *p, const char *path, const struct str *form);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "meter/prometheus_history.h"
 #include "sizer/past.h"
 
 #define PAUSE_MS 100

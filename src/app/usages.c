@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "io/http.h"
 #include "kube/file.h"
+#include "meter/matcher.h"
 #include "meter/prometheus.h"
 #include "meter/scrape.h"
 #include "model/names.h"

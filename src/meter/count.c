@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-static void add(struct metric_registry *r, const char *name, const char *help, const char *labels,
-	uint32_t n)
+static void counter_add(struct metric_registry *r, const char *name, const char *help,
+	const char *labels, uint32_t n)
 {
 	if (r != NULL && n > 0) {
 		metric_add(metric_get(r, METRIC_COUNTER, name, help, labels), n);
@@ -15,7 +15,7 @@ void count_read(struct metric_registry *r, const char *source, const char *verdi
 {
 	char labels[96];
 	snprintf(labels, sizeof labels, "source=\"%s\",verdict=\"%s\"", source, verdict);
-	add(r, "aliquot_usage_reads_total",
+	counter_add(r, "aliquot_usage_reads_total",
 		"Readings of use, by where it was read and what came of it.", labels, 1);
 }
 
@@ -23,7 +23,7 @@ void count_figures(struct metric_registry *r, const char *source, const char *ve
 {
 	char labels[96];
 	snprintf(labels, sizeof labels, "source=\"%s\",verdict=\"%s\"", source, verdict);
-	add(r, "aliquot_usage_figures_total",
+	counter_add(r, "aliquot_usage_figures_total",
 		"Figures of pods that were read, and whether they were taken.", labels, n);
 }
 

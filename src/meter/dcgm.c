@@ -2,12 +2,9 @@
  * numbers of their own for "blank". */
 #include "dcgm.h"
 
-#include "base/cleanup.h"
-#include "base/str.h"
-
 #define MIB ((int64_t)1 << 20)
 
-static const char *label_of(const struct series *s, const char *plain, const char *former)
+static const char *label_or_former(const struct series *s, const char *plain, const char *former)
 {
 	const char *value = series_label(s, plain);
 	return value != NULL ? value : series_label(s, former);
@@ -26,21 +23,21 @@ static void take_names(const struct series *s, struct metered *m)
 	if (is_exported(s)) {
 		m->ns = series_label(s, "exported_namespace");
 		m->pod = series_label(s, "exported_pod");
-		m->container = text_or(label_of(s, "exported_container", "container"), "");
+		m->container = text_or(label_or_former(s, "exported_container", "container"), "");
 		return;
 	}
-	m->ns = label_of(s, "namespace", "pod_namespace");
-	m->pod = label_of(s, "pod", "pod_name");
-	m->container = text_or(label_of(s, "container", "container_name"), "");
+	m->ns = label_or_former(s, "namespace", "pod_namespace");
+	m->pod = label_or_former(s, "pod", "pod_name");
+	m->container = text_or(label_or_former(s, "container", "container_name"), "");
 }
 
-static bool is_name(const char *text, size_t most)
+static bool is_dns_name(const char *text, size_t most)
 {
 	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-.");
 	return text[n] == '\0' && n <= most;
 }
 
-static bool is_word(const char *text, size_t most)
+static bool is_word_text(const char *text, size_t most)
 {
 	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
 	return text[n] == '\0' && n <= most;
@@ -48,13 +45,13 @@ static bool is_word(const char *text, size_t most)
 
 static bool names_are_right(const struct metered *m)
 {
-	return is_name(m->ns, 63) && is_name(m->pod, METERED_NAME_MAX) &&
-	       is_name(m->container, 63) && is_word(m->uuid, METERED_DEVICE_MAX) &&
-	       (m->uid == NULL || is_word(m->uid, 63)) &&
-	       (m->basis == NULL || is_word(m->basis, METERED_BASIS_MAX));
+	return is_dns_name(m->ns, 63) && is_dns_name(m->pod, METERED_NAME_MAX) &&
+	       is_dns_name(m->container, 63) && is_word_text(m->uuid, METERED_DEVICE_MAX) &&
+	       (m->uid == NULL || is_word_text(m->uid, 63)) &&
+	       (m->basis == NULL || is_word_text(m->basis, METERED_BASIS_MAX));
 }
 
-static enum dcgm_verdict take_compute(struct figure value, struct metered *m)
+static enum dcgm_verdict read_compute(struct figure value, struct metered *m)
 {
 	if (value.micro < 0 || value.micro > (int64_t)100 * FIGURE_ONE) {
 		return DCGM_ODD;
@@ -63,7 +60,7 @@ static enum dcgm_verdict take_compute(struct figure value, struct metered *m)
 	return DCGM_TAKEN;
 }
 
-static enum dcgm_verdict take_memory(struct figure value, struct metered *m)
+static enum dcgm_verdict read_memory_used(struct figure value, struct metered *m)
 {
 	if (value.micro < 0 || value.micro / FIGURE_ONE > METERED_MEMORY_MAX / MIB) {
 		return DCGM_ODD;
@@ -84,7 +81,8 @@ enum dcgm_verdict dcgm_read(const char *name, const struct series *s, struct fig
 		return DCGM_ODD;
 	}
 	take_names(s, &m);
-	m.uuid = text_or(label_of(s, "UUID", "uuid"), text_or(series_label(s, "gpu_uuid"), ""));
+	m.uuid = text_or(
+		label_or_former(s, "UUID", "uuid"), text_or(series_label(s, "gpu_uuid"), ""));
 	m.uid = series_label(s, "pod_uid");
 	m.basis = series_label(s, "source");
 	m.estimated = text_equals(series_label(s, "attribution"), "estimated");
@@ -95,7 +93,7 @@ enum dcgm_verdict dcgm_read(const char *name, const struct series *s, struct fig
 	if (!figure_is_number(value) || !names_are_right(&m)) {
 		return DCGM_ODD;
 	}
-	enum dcgm_verdict verdict = compute ? take_compute(value, &m) : take_memory(value, &m);
+	enum dcgm_verdict verdict = compute ? read_compute(value, &m) : read_memory_used(value, &m);
 	if (verdict == DCGM_TAKEN) {
 		*ret_metered = m;
 	}

@@ -6,13 +6,13 @@
 
 #define SAME_TIME_MS 5000
 
-static uint64_t hash_of(const struct metered *m)
+static uint64_t metered_hash(const struct metered *m)
 {
 	return hash_bytes(m->uuid, strlen(m->uuid) + 1,
 		hash_bytes(m->container, strlen(m->container) + 1, hash_pair(m->ns, m->pod)));
 }
 
-static bool is_same(const void *owner, uint32_t slot, const void *key)
+static bool gathered_is(const void *owner, uint32_t slot, const void *key)
 {
 	const struct gather *g = owner;
 	const struct metered *a = &g->items[slot].m, *b = key;
@@ -29,7 +29,7 @@ static bool counts_more(int64_t value, int64_t at, int64_t before, int64_t befor
 	return at >= before_at - SAME_TIME_MS && value > before;
 }
 
-static void merge(struct gather *g, struct gathered *to, const struct metered *m)
+static void gathered_merge(struct gather *g, struct gathered *to, const struct metered *m)
 {
 	if (m->compute != METERED_ABSENT &&
 		counts_more(m->compute, m->at_ms, to->m.compute, to->compute_at)) {
@@ -47,7 +47,7 @@ static void merge(struct gather *g, struct gathered *to, const struct metered *m
 	to->m.at_ms = time_min(to->compute_at, to->mem_at);
 }
 
-static void add(struct gather *g, const struct metered *m)
+static void gathered_add(struct gather *g, const struct metered *m)
 {
 	struct gathered item = {.m = *m, .compute_at = TIME_NEVER, .mem_at = TIME_NEVER};
 	item.m.ns = arena_strdup(&g->arena, m->ns);
@@ -59,27 +59,27 @@ static void add(struct gather *g, const struct metered *m)
 	item.m.estimated = false;
 	item.m.compute = item.m.mem_bytes = METERED_ABSENT;
 	VEC_PUSH(g, item);
-	map_put(&g->index, hash_of(m), (uint32_t)g->count - 1);
-	merge(g, &g->items[g->count - 1], m);
+	map_put(&g->index, metered_hash(m), (uint32_t)g->count - 1);
+	gathered_merge(g, &g->items[g->count - 1], m);
 }
 
 bool gather_take(struct gather *g, const struct metered *m)
 {
-	uint32_t at = map_find(&g->index, hash_of(m), m);
+	uint32_t at = map_find(&g->index, metered_hash(m), m);
 	if (at != MAP_NONE) {
-		merge(g, &g->items[at], m);
+		gathered_merge(g, &g->items[at], m);
 		return true;
 	}
 	if (g->count == GATHER_MAX) {
 		return false;
 	}
-	add(g, m);
+	gathered_add(g, m);
 	return true;
 }
 
 void gather_init(struct gather *g)
 {
-	map_init(&g->index, is_same, g);
+	map_init(&g->index, gathered_is, g);
 }
 
 void gather_reset(struct gather *g)

@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 
-#include "base/cleanup.h"
 #include "base/map.h"
 
 /* In millionths, as figures come. */
@@ -55,7 +54,7 @@ static const struct gauge_row rows[] = {
 	{"nv_inference_pending_request_count", NULL, NULL, APP_TRITON, WAITING},
 };
 
-static const struct gauge_row *row_of(const char *name, const struct series *s)
+static const struct gauge_row *gauge_row_find(const char *name, const struct series *s)
 {
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		const struct gauge_row *r = &rows[i];
@@ -147,7 +146,7 @@ static void take_value(
 enum gauges_verdict gauges_take(
 	struct app_gauges *g, const char *name, const struct series *s, struct figure value)
 {
-	const struct gauge_row *r = row_of(name, s);
+	const struct gauge_row *r = gauge_row_find(name, s);
 	if (r == NULL) {
 		return GAUGES_OTHER;
 	}

@@ -56,7 +56,7 @@ struct name_key {
 	const char *ns, *name;
 };
 
-static bool pod_same(const void *owner, uint32_t slot, const void *key)
+static bool latest_pod_is(const void *owner, uint32_t slot, const void *key)
 {
 	const struct latest *l = owner;
 	const struct name_key *k = key;
@@ -64,13 +64,13 @@ static bool pod_same(const void *owner, uint32_t slot, const void *key)
 	return strcmp(r->name, k->name) == 0 && strcmp(r->ns, k->ns) == 0;
 }
 
-static bool node_same(const void *owner, uint32_t slot, const void *key)
+static bool latest_node_is(const void *owner, uint32_t slot, const void *key)
 {
 	const struct latest *l = owner;
 	return text_equals(l->nodes.items[slot].name, key);
 }
 
-static struct record *find(const struct latest *l, const char *ns, const char *name)
+static struct record *latest_record_find(const struct latest *l, const char *ns, const char *name)
 {
 	struct name_key key = {ns, name};
 	uint32_t at = map_find(&l->by_name, hash_pair(ns, name), &key);
@@ -144,7 +144,7 @@ static void record_forget(struct latest *l, struct record *r)
 	r->source = METERED_SOURCES;
 }
 
-static void record_free(struct latest *l, struct record *r)
+static void latest_record_free(struct latest *l, struct record *r)
 {
 	record_forget(l, r);
 	node_leave(l, r->node);
@@ -165,7 +165,7 @@ static struct record *record_add(struct latest *l, const char *ns, const char *n
 	return r;
 }
 
-static void record_remove(struct latest *l, uint32_t at)
+static void latest_record_remove(struct latest *l, uint32_t at)
 {
 	struct record *r = l->pods.items[at];
 	uint32_t last = (uint32_t)l->pods.count - 1;
@@ -177,7 +177,7 @@ static void record_remove(struct latest *l, uint32_t at)
 		map_put(&l->by_name, hash, at);
 	}
 	VEC_REMOVE_SWAP(&l->pods, at);
-	record_free(l, r);
+	latest_record_free(l, r);
 }
 
 static void record_bind(struct latest *l, struct record *r, const char *node)
@@ -202,7 +202,7 @@ void latest_want_begin(struct latest *l)
 bool latest_want(
 	struct latest *l, const char *ns, const char *name, const char *uid, const char *node)
 {
-	struct record *r = find(l, ns, name);
+	struct record *r = latest_record_find(l, ns, name);
 	uint64_t hash = hash_text(uid);
 	if (r == NULL) {
 		if (l->pods.count >= LATEST_PODS_MAX) {
@@ -224,28 +224,28 @@ void latest_want_end(struct latest *l)
 {
 	for (uint32_t i = (uint32_t)l->pods.count; i-- > 0;) {
 		if (l->round - l->pods.items[i]->round > 1) {
-			record_remove(l, i);
+			latest_record_remove(l, i);
 		}
 	}
 }
 
 bool latest_wants(const struct latest *l, const char *ns, const char *name)
 {
-	return find(l, ns, name) != NULL;
+	return latest_record_find(l, ns, name) != NULL;
 }
 
 /* --- how old --- */
 
-static bool is_fresh(
+static bool figure_is_fresh(
 	const struct latest *l, const struct record *r, const struct figure_record *f, int64_t now)
 {
 	return now - f->seen_ms <= l->config.fresh_ms[r->source];
 }
 
-static enum latest_state state_of(const struct latest *l, const struct record *r, int64_t now)
+static enum latest_state record_state(const struct latest *l, const struct record *r, int64_t now)
 {
 	for (uint32_t i = 0; i < r->figure_count; i++) {
-		if (is_fresh(l, r, &r->figures[i], now)) {
+		if (figure_is_fresh(l, r, &r->figures[i], now)) {
 			return LATEST_FRESH;
 		}
 	}
@@ -297,7 +297,7 @@ static struct figure_record *figure_add(struct latest *l, struct record *r, cons
 	return f;
 }
 
-static void drop_old(struct latest *l, struct record *r, int64_t now)
+static void drop_old_figures(struct latest *l, struct record *r, int64_t now)
 {
 	for (uint32_t i = r->figure_count; i-- > 0;) {
 		if (now - r->figures[i].seen_ms > LATEST_KEEP_MS) {
@@ -307,7 +307,8 @@ static void drop_old(struct latest *l, struct record *r, int64_t now)
 	}
 }
 
-static void fill(struct latest *l, struct figure_record *f, const struct metered *m, int64_t seen)
+static void figure_fill(
+	struct latest *l, struct figure_record *f, const struct metered *m, int64_t seen)
 {
 	const char *basis = intern_add(l->texts, m->basis);
 	intern_release(l->texts, f->basis);
@@ -319,7 +320,7 @@ static void fill(struct latest *l, struct figure_record *f, const struct metered
 	f->seen_ms = seen;
 }
 
-static enum latest_verdict judge(
+static enum latest_verdict figure_verdict(
 	const struct latest *l, const struct record *r, const struct metered *m, const char *node)
 {
 	int64_t now = clock_mono(l->config.clock);
@@ -329,7 +330,7 @@ static enum latest_verdict judge(
 	if (m->uid != NULL && hash_text(m->uid) != r->uid) {
 		return LATEST_FORMER;
 	}
-	if (r->source < m->source && state_of(l, r, now) == LATEST_FRESH) {
+	if (r->source < m->source && record_state(l, r, now) == LATEST_FRESH) {
 		return LATEST_OUTRANKED;
 	}
 	return LATEST_TAKEN;
@@ -337,9 +338,9 @@ static enum latest_verdict judge(
 
 enum latest_verdict latest_take(struct latest *l, const struct metered *m, const char *node)
 {
-	struct record *r = find(l, m->ns, m->pod);
+	struct record *r = latest_record_find(l, m->ns, m->pod);
 	int64_t seen = seen_at(l, m->at_ms);
-	enum latest_verdict verdict = r != NULL ? judge(l, r, m, node) : LATEST_NOT_WANTED;
+	enum latest_verdict verdict = r != NULL ? figure_verdict(l, r, m, node) : LATEST_NOT_WANTED;
 	if (verdict != LATEST_TAKEN) {
 		return verdict;
 	}
@@ -350,7 +351,7 @@ enum latest_verdict latest_take(struct latest *l, const struct metered *m, const
 		r->gauges = gauges;
 		r->source = (uint8_t)m->source;
 	}
-	drop_old(l, r, seen);
+	drop_old_figures(l, r, seen);
 	struct figure_record *f = figure_find(r, m);
 	f = f != NULL ? f : figure_add(l, r, m);
 	if (f == NULL) {
@@ -359,14 +360,14 @@ enum latest_verdict latest_take(struct latest *l, const struct metered *m, const
 	if (f->seen_ms > seen) {
 		return LATEST_FORMER;
 	}
-	fill(l, f, m, seen);
+	figure_fill(l, f, m, seen);
 	return LATEST_TAKEN;
 }
 
 enum latest_verdict latest_take_gauges(
 	struct latest *l, const char *ns, const char *name, const struct app_gauges *g)
 {
-	struct record *r = find(l, ns, name);
+	struct record *r = latest_record_find(l, ns, name);
 	int64_t seen = seen_at(l, g->at_ms);
 	if (r == NULL) {
 		return LATEST_NOT_WANTED;
@@ -409,18 +410,18 @@ static void write_head(const struct latest *l, const struct record *r, struct la
 	p->name = r->name;
 	p->node = r->node;
 	p->source = (enum metered_source)r->source;
-	p->state = state_of(l, r, now);
+	p->state = record_state(l, r, now);
 	p->gauges_state = gauges_state(l, r, now);
 	p->gauges = r->gauges != NULL ? r->gauges->told : app_gauges_none();
 	p->figure_count = 0;
 }
 
-static void write_figures(const struct latest *l, const struct record *r, struct latest_pod *p)
+static void copy_figures(const struct latest *l, const struct record *r, struct latest_pod *p)
 {
 	int64_t now = clock_mono(l->config.clock);
 	for (uint32_t i = 0; i < r->figure_count; i++) {
 		const struct figure_record *f = &r->figures[i];
-		if (p->state == LATEST_FRESH && !is_fresh(l, r, f, now)) {
+		if (p->state == LATEST_FRESH && !figure_is_fresh(l, r, f, now)) {
 			continue;
 		}
 		p->figures[p->figure_count++] = (struct latest_figure){.container = f->container,
@@ -442,17 +443,17 @@ void latest_head_at(const struct latest *l, uint32_t i, struct latest_pod *ret)
 void latest_at(const struct latest *l, uint32_t i, struct latest_pod *ret)
 {
 	write_head(l, l->pods.items[i], ret);
-	write_figures(l, l->pods.items[i], ret);
+	copy_figures(l, l->pods.items[i], ret);
 }
 
 bool latest_find(const struct latest *l, const char *ns, const char *name, struct latest_pod *ret)
 {
-	const struct record *r = find(l, ns, name);
+	const struct record *r = latest_record_find(l, ns, name);
 	if (r == NULL) {
 		return false;
 	}
 	write_head(l, r, ret);
-	write_figures(l, r, ret);
+	copy_figures(l, r, ret);
 	return true;
 }
 
@@ -461,7 +462,7 @@ static void add_figures(
 {
 	for (uint32_t i = 0; i < r->figure_count; i++) {
 		const struct figure_record *f = &r->figures[i];
-		if (is_fresh(l, r, f, now)) {
+		if (figure_is_fresh(l, r, f, now)) {
 			t->compute += f->compute > 0 ? f->compute : 0;
 			t->mem_bytes += f->mem_bytes > 0 ? f->mem_bytes : 0;
 		}
@@ -474,7 +475,7 @@ void latest_sum(const struct latest *l, struct latest_totals *ret)
 	*ret = (struct latest_totals){0};
 	for (size_t i = 0; i < l->pods.count; i++) {
 		const struct record *r = l->pods.items[i];
-		enum latest_state state = state_of(l, r, now);
+		enum latest_state state = record_state(l, r, now);
 		ret->pods[state]++;
 		ret->with_gauges += gauges_state(l, r, now) == LATEST_FRESH;
 		if (state == LATEST_FRESH) {
@@ -491,8 +492,8 @@ struct latest *latest_create(const struct latest_config *config)
 	struct latest *l = xcalloc(1, sizeof *l);
 	l->config = *config;
 	l->texts = intern_create();
-	map_init(&l->by_name, pod_same, l);
-	map_init(&l->by_node, node_same, l);
+	map_init(&l->by_name, latest_pod_is, l);
+	map_init(&l->by_node, latest_node_is, l);
 	return l;
 }
 
@@ -502,7 +503,7 @@ void latest_destroy(struct latest *l)
 		return;
 	}
 	for (size_t i = 0; i < l->pods.count; i++) {
-		record_free(l, l->pods.items[i]);
+		latest_record_free(l, l->pods.items[i]);
 	}
 	VEC_FINISH(&l->pods);
 	slab_finish(&l->records);

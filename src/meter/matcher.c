@@ -1,8 +1,8 @@
 /* A person writes these into the configuration, and they end up in a query: so they are read as
  * strictly as PromQL would, and a mistake is told at the start instead of as a query that fails. */
-#include "meter/prometheus.h"
+#include "meter/matcher.h"
 
-#include "base/cleanup.h"
+#include "base/fault.h"
 #include "base/str.h"
 
 #define TEXT_MAX     1024
@@ -12,13 +12,13 @@
 #define DIGITS	"0123456789"
 #define BLANKS	" \t"
 
-static const char *skip_blanks(const char *p)
+static const char *skip_matcher_blanks(const char *p)
 {
 	return p + strspn(p, BLANKS);
 }
 
 /* By these pods and series are asked for, so another one beside them would mean nobody. */
-static bool is_ours(struct view name)
+static bool is_reserved_label(struct view name)
 {
 	static const char *const ours[] = {
 		"__name__", "namespace", "pod", "exported_namespace", "exported_pod"};
@@ -30,26 +30,26 @@ static bool is_ours(struct view name)
 	return false;
 }
 
-static int read_name(const char **at, struct fault *f)
+static int read_label_name(const char **at, struct fault *f)
 {
-	const char *p = skip_blanks(*at);
+	const char *p = skip_matcher_blanks(*at);
 	size_t n = strchr(DIGITS, *p) == NULL ? strspn(p, LETTERS DIGITS) : 0;
 	struct view name = {p, n};
 	if (n == 0) {
 		return fault_set(f, FAULT_INVALID,
 			"\"%.40s\": write NAME=\"VALUE\", with commas between", p);
 	}
-	if (is_ours(name)) {
+	if (is_reserved_label(name)) {
 		return fault_set(f, FAULT_INVALID,
 			"\"%.*s\": pods are asked for by it; name the exporters, as job=\"VALUE\"",
 			(int)n, p);
 	}
-	*at = skip_blanks(p + n);
+	*at = skip_matcher_blanks(p + n);
 	return 0;
 }
 
 /* `ret_names`: it asks for something, instead of only leaving something out. */
-static int read_operator(const char **at, bool *ret_names, struct fault *f)
+static int read_match_operator(const char **at, bool *ret_names, struct fault *f)
 {
 	const char *p = *at;
 	bool two = strchr("=!", *p) != NULL && *p != '\0' && p[1] == '~';
@@ -58,11 +58,11 @@ static int read_operator(const char **at, bool *ret_names, struct fault *f)
 		return fault_set(f, FAULT_INVALID, "\"%.40s\": neither = nor != nor =~ nor !~", p);
 	}
 	*ret_names = *p == '=';
-	*at = skip_blanks(p + (two ? 2 : 1));
+	*at = skip_matcher_blanks(p + (two ? 2 : 1));
 	return 0;
 }
 
-static int read_value(const char **at, bool *ret_empty, struct fault *f)
+static int read_label_value(const char **at, bool *ret_empty, struct fault *f)
 {
 	const char *p = *at;
 	if (*p != '"') {
@@ -81,7 +81,7 @@ static int read_value(const char **at, bool *ret_empty, struct fault *f)
 			return fault_set(f, FAULT_INVALID, "a value without its end");
 		}
 	}
-	*at = skip_blanks(p + 1);
+	*at = skip_matcher_blanks(p + 1);
 	return 0;
 }
 
@@ -98,8 +98,9 @@ int prometheus_matcher_check(const char *text, struct fault *ret_fault)
 			return fault_set(
 				ret_fault, FAULT_INVALID, "more than %d matchers", MATCHERS_MAX);
 		}
-		if (read_name(&p, ret_fault) < 0 || read_operator(&p, &names, ret_fault) < 0 ||
-			read_value(&p, &empty, ret_fault) < 0) {
+		if (read_label_name(&p, ret_fault) < 0 ||
+			read_match_operator(&p, &names, ret_fault) < 0 ||
+			read_label_value(&p, &empty, ret_fault) < 0) {
 			return -1;
 		}
 		named = named || (names && !empty);

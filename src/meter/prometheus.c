@@ -1,6 +1,4 @@
 /* Now: all wanted pods, batch after batch, and then a pause. */
-#include "prometheus_parts.h"
-
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -8,6 +6,9 @@
 #include "count.h"
 #include "dcgm.h"
 #include "gauges.h"
+#include "meter/prometheus_history.h"
+#include "prometheus_parts.h"
+#include "prometheus_query.h"
 
 #define SOURCE "prometheus"
 /* Their answer is read in less than a millisecond. */
@@ -15,57 +16,6 @@
 #define AGAIN_MS     15000
 #define AGAIN_CAP_MS 240000
 #define AHEAD_MAX_MS 60000
-
-/* --- text --- */
-
-void prometheus_append_encoded(struct str *form, const char *text)
-{
-	for (; *text != '\0'; text++) {
-		bool plain = strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "-_.~",
-				     *text) != NULL;
-		if (plain) {
-			str_append_char(form, *text);
-		} else {
-			str_append_format(form, "%%%02X", (unsigned)(unsigned char)*text);
-		}
-	}
-}
-
-void prometheus_append_quoted(struct str *query, const char *text)
-{
-	for (; *text != '\0'; text++) {
-		if (*text == '"' || *text == '\\') {
-			str_append_char(query, '\\');
-		}
-		str_append_char(query, *text);
-	}
-}
-
-/* A name as a regular expression that means only it. */
-static void append_exactly(struct str *query, const char *name)
-{
-	for (; *name != '\0'; name++) {
-		str_append_text(query, *name == '.' ? "[.]" : "");
-		if (*name != '.') {
-			str_append_char(query, *name);
-		}
-	}
-}
-
-void prometheus_append_matcher(
-	const struct prometheus *p, struct str *query, const char *before, const char *after)
-{
-	if (p->config.matcher != NULL) {
-		str_append_format(query, "%s%s%s", before, p->config.matcher, after);
-	}
-}
-
-int64_t prometheus_policy_ms(const struct prometheus *p, int64_t wall_ms)
-{
-	const struct clock *c = p->config.clock;
-	return wall_ms + clock_policy(c) - clock_wall(c);
-}
 
 /* --- a query --- */
 
@@ -92,7 +42,7 @@ static void append_label(
 			continue;
 		}
 		str_append_text(query, before != NULL ? "|" : "");
-		append_exactly(query, text);
+		prometheus_append_exactly(query, text);
 		before = text;
 	}
 	str_append_text(query, "\"");
@@ -150,7 +100,7 @@ static bool last_point(const struct prometheus *p, const struct promql_series *s
 }
 
 /* Only the names that Prometheus wrote, whoever else the application says that it is. */
-static struct app *app_of(struct apps *apps, const struct series *s)
+static struct app *app_of_series(struct apps *apps, const struct series *s)
 {
 	const char *ns = series_label(s, "namespace"), *pod = series_label(s, "pod");
 	if (ns == NULL || pod == NULL) {
@@ -174,7 +124,7 @@ static uint32_t take_gauge(
 	if (gauges_take(&probe, s->series.name, &s->series, value) == GAUGES_OTHER) {
 		return 0;
 	}
-	struct app *app = app_of(apps, &s->series);
+	struct app *app = app_of_series(apps, &s->series);
 	if (app == NULL ||
 		gauges_take(&app->gauges, s->series.name, &s->series, value) == GAUGES_ODD) {
 		return 1;
@@ -202,7 +152,7 @@ static uint32_t take_series(struct prometheus *p, struct apps *apps, const struc
 	return verdict == DCGM_ODD ? 1 : 0;
 }
 
-static void tell(struct prometheus *p, const struct apps *apps, uint32_t odd)
+static void publish_round(struct prometheus *p, const struct apps *apps, uint32_t odd)
 {
 	uint32_t counts[LATEST_VERDICTS] = {0};
 	for (size_t i = 0; i < p->gather.count; i++) {
@@ -244,7 +194,7 @@ static void take_batch(struct prometheus *p, const struct promql_answer *a)
 	for (uint32_t i = 0; i < a->series_count; i++) {
 		odd += take_series(p, &apps, &a->series[i]);
 	}
-	tell(p, &apps, odd);
+	publish_round(p, &apps, odd);
 	VEC_FINISH(&apps);
 	if (next_part(p)) {
 		return;
@@ -256,7 +206,7 @@ static void take_batch(struct prometheus *p, const struct promql_answer *a)
 
 /* --- every answer --- */
 
-static void failed(struct prometheus *p, const char *verdict, const struct fault *f)
+static void query_failed(struct prometheus *p, const char *verdict, const struct fault *f)
 {
 	count_read(p->config.metrics, SOURCE, verdict);
 	if (!p->failing) {
@@ -277,7 +227,7 @@ static void ask_for_less(struct prometheus *p)
 	p->batch = (p->end - p->cursor) / 2 > 0 ? (p->end - p->cursor) / 2 : 1;
 }
 
-static void succeeded(struct prometheus *p, const struct promql_answer *a)
+static void query_succeeded(struct prometheus *p, const struct promql_answer *a)
 {
 	count_read(p->config.metrics, SOURCE, a->series_count > 0 ? "ok" : "nothing");
 	if (p->failing) {
@@ -289,8 +239,8 @@ static void succeeded(struct prometheus *p, const struct promql_answer *a)
 }
 
 /* A body that tells of an error says more than its status. */
-static int read_answer(struct prometheus *p, const struct wire_answer *w, struct promql_answer *ret,
-	struct fault *f)
+static int read_query_answer(struct prometheus *p, const struct wire_answer *w,
+	struct promql_answer *ret, struct fault *f)
 {
 	*f = w->fault;
 	if (f->kind != FAULT_NONE) {
@@ -307,7 +257,7 @@ static int read_answer(struct prometheus *p, const struct wire_answer *w, struct
 	return fault_set(f, FAULT_TRANSIENT, "status %d: %.200s", w->status, told.message);
 }
 
-static void on_done(void *data, const struct wire_answer *answer)
+static void on_query_done(void *data, const struct wire_answer *answer)
 {
 	struct prometheus *p = data;
 	struct promql_answer a = {0};
@@ -315,13 +265,13 @@ static void on_done(void *data, const struct wire_answer *answer)
 	struct fault f = {0};
 	p->call = 0;
 	p->asking = NULL;
-	bool good = read_answer(p, answer, &a, &f) == 0;
+	bool good = read_query_answer(p, answer, &a, &f) == 0;
 	if (good) {
-		succeeded(p, &a);
+		query_succeeded(p, &a);
 	} else if (f.kind == FAULT_LIMIT) {
 		count_read(p->config.metrics, SOURCE, count_verdict(&f));
 	} else {
-		failed(p, count_verdict(&f), &f);
+		query_failed(p, count_verdict(&f), &f);
 	}
 	if (asking != NULL) {
 		history_answered(p, asking, &a, good ? NULL : &f);
@@ -337,7 +287,7 @@ static void on_done(void *data, const struct wire_answer *answer)
 	arena_reset(&p->arena);
 }
 
-static const struct wire_events events = {.on_done = on_done};
+static const struct wire_events events = {.on_done = on_query_done};
 
 void prometheus_send(struct prometheus *p, const char *path, const struct str *form)
 {
@@ -390,7 +340,7 @@ static bool ask_history(struct prometheus *p)
 	return true;
 }
 
-static void ask(struct prometheus *p, int64_t now)
+static void query_next(struct prometheus *p, int64_t now)
 {
 	if (p->history_next && ask_history(p)) {
 		return;
@@ -409,7 +359,7 @@ static void ask(struct prometheus *p, int64_t now)
 void prometheus_step(struct prometheus *p, int64_t now, bool reads)
 {
 	if (reads && p->wire != NULL && p->call == 0 && now >= p->next_at) {
-		ask(p, now);
+		query_next(p, now);
 	}
 }
 
@@ -424,7 +374,7 @@ int64_t prometheus_deadline(const struct prometheus *p, bool reads)
 
 /* --- its life --- */
 
-static void drop_call(struct prometheus *p)
+static void query_cancel(struct prometheus *p)
 {
 	if (p->call != 0) {
 		wire_cancel(p->wire, p->call);
@@ -436,7 +386,7 @@ static void drop_call(struct prometheus *p)
 void prometheus_use(struct prometheus *p, struct wire *wire)
 {
 	if (p->wire != wire) {
-		drop_call(p);
+		query_cancel(p);
 		p->wire = wire;
 	}
 }
@@ -465,7 +415,7 @@ void prometheus_destroy(struct prometheus *p)
 	if (p == NULL) {
 		return;
 	}
-	drop_call(p);
+	query_cancel(p);
 	history_finish_all(p);
 	gather_finish(&p->gather);
 	arena_finish(&p->arena);

@@ -1,10 +1,12 @@
 /* The past of some pods, one day after another: first of compute, then of memory, in windows that
  * fit into an answer. */
+#include "meter/prometheus_history.h"
+
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "dcgm.h"
-#include "prometheus_parts.h"
+#include "prometheus_query.h"
 
 #define WINDOW_POINTS 360 /* each series has at most so many in one answer */
 #define TOLD_AT_ONCE  256
@@ -130,7 +132,7 @@ static void take_out(struct prometheus *p, const struct history *h)
 	}
 }
 
-static void end(struct prometheus *p, struct history *h, const struct fault *f)
+static void finish_history(struct prometheus *p, struct history *h, const struct fault *f)
 {
 	take_out(p, h);
 	h->end.fault = f;
@@ -142,14 +144,14 @@ static void end(struct prometheus *p, struct history *h, const struct fault *f)
 static void took_too_much(struct prometheus *p, struct history *h, const struct fault *f)
 {
 	if (h->points == 1) {
-		end(p, h, f);
+		finish_history(p, h, f);
 		return;
 	}
 	h->points /= 2;
 }
 
 /* True: there is a window left. */
-static bool go_on(struct history *h)
+static bool history_next_window(struct history *h)
 {
 	h->at_s = window_end(h);
 	if (h->at_s < day_end(h)) {
@@ -163,12 +165,12 @@ static bool go_on(struct history *h)
 	return h->day_s < h->to_s;
 }
 
-static void failed(struct prometheus *p, struct history *h, const struct fault *f)
+static void history_query_failed(struct prometheus *p, struct history *h, const struct fault *f)
 {
 	if (f->kind == FAULT_LIMIT) {
 		took_too_much(p, h, f);
 	} else if (++h->failures == FAILURES_MAX || f->kind == FAULT_DENIED) {
-		end(p, h, f);
+		finish_history(p, h, f);
 	}
 }
 
@@ -176,7 +178,7 @@ void history_answered(struct prometheus *p, struct history *h, const struct prom
 	const struct fault *f)
 {
 	if (f != NULL) {
-		failed(p, h, f);
+		history_query_failed(p, h, f);
 		return;
 	}
 	h->failures = 0;
@@ -189,8 +191,8 @@ void history_answered(struct prometheus *p, struct history *h, const struct prom
 	if (h->cancelled) {
 		take_out(p, h);
 		history_free(h);
-	} else if (!go_on(h)) {
-		end(p, h, NULL);
+	} else if (!history_next_window(h)) {
+		finish_history(p, h, NULL);
 	}
 }
 
@@ -206,7 +208,8 @@ static bool is_printable(const char *text)
 	return true;
 }
 
-static int check(const struct prometheus *p, const struct history_ask *ask, struct fault *f)
+static int history_check_ask(
+	const struct prometheus *p, const struct history_ask *ask, struct fault *f)
 {
 	int64_t day = (int64_t)DAY_S * 1000, compute = ask->compute_step_ms;
 	int64_t memory = ask->memory_step_ms;
@@ -240,7 +243,7 @@ static int64_t last_whole(const struct prometheus *p, const struct history_ask *
 uint64_t prometheus_history(struct prometheus *p, const struct history_ask *ask,
 	const struct history_events *events, void *data, struct fault *ret_fault)
 {
-	if (check(p, ask, ret_fault) < 0) {
+	if (history_check_ask(p, ask, ret_fault) < 0) {
 		return 0;
 	}
 	/* Steps lie where they would lie for anybody, so that two askers are told the same. */

@@ -42,21 +42,4 @@ struct prometheus {
 	bool history_next; /* they take turns */
 };
 
-/* POSTs a form to `path`; the answer goes to on_done of prometheus.c. */
-void prometheus_send(struct prometheus *p, const char *path, const struct str *form);
-void prometheus_append_encoded(struct str *form, const char *text);
-/* Text within a PromQL string. */
-void prometheus_append_quoted(struct str *query, const char *text);
-/* With what stands before and after it; nothing where there is none. */
-void prometheus_append_matcher(
-	const struct prometheus *p, struct str *query, const char *before, const char *after);
-int64_t prometheus_policy_ms(const struct prometheus *p, int64_t wall_ms);
-
-/* prometheus_history.c */
-void history_send(struct prometheus *p, struct history *h);
-/* `f`: NULL where there is an answer. True: it is at its end and gone. */
-void history_answered(struct prometheus *p, struct history *h, const struct promql_answer *a,
-	const struct fault *f);
-void history_finish_all(struct prometheus *p);
-
 #endif

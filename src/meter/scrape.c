@@ -3,10 +3,8 @@
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
 #include "base/log.h"
 #include "base/rand.h"
-#include "base/str.h"
 #include "codec/exposition.h"
 #include "count.h"
 #include "dcgm.h"
@@ -43,7 +41,7 @@ struct reading {
 /* --- what it says --- */
 
 /* A time of its own counts, if it has one. */
-static bool time_of(const struct reading *r, const struct exposition_sample *s, int64_t *ret_ms)
+static bool sample_time(const struct reading *r, const struct exposition_sample *s, int64_t *ret_ms)
 {
 	const struct clock *clock = r->s->config.clock;
 	int64_t age = s->has_time ? clock_wall(clock) - s->time_ms : 0;
@@ -51,7 +49,7 @@ static bool time_of(const struct reading *r, const struct exposition_sample *s, 
 	return age > -AHEAD_MAX_MS;
 }
 
-static int take_pod(struct reading *r, const struct exposition_sample *s, struct fault *f)
+static int take_pod_sample(struct reading *r, const struct exposition_sample *s, struct fault *f)
 {
 	struct metered m = {0};
 	enum dcgm_verdict verdict = dcgm_read(s->series.name, &s->series, s->value, false, &m);
@@ -59,7 +57,7 @@ static int take_pod(struct reading *r, const struct exposition_sample *s, struct
 		return 0;
 	}
 	r->known++;
-	if (verdict == DCGM_ODD || !time_of(r, s, &m.at_ms)) {
+	if (verdict == DCGM_ODD || !sample_time(r, s, &m.at_ms)) {
 		r->odd++;
 		return 0;
 	}
@@ -79,14 +77,14 @@ static void take_app(struct reading *r, const struct exposition_sample *s)
 	r->odd += verdict == GAUGES_ODD;
 }
 
-static int on_sample(void *data, const struct exposition_sample *s, struct fault *f)
+static int on_exposition_sample(void *data, const struct exposition_sample *s, struct fault *f)
 {
 	struct reading *r = data;
 	if (r->target->kind == TARGET_APP) {
 		take_app(r, s);
 		return 0;
 	}
-	return take_pod(r, s, f);
+	return take_pod_sample(r, s, f);
 }
 
 /* --- its end --- */
@@ -101,7 +99,7 @@ static void reading_free(struct reading *r)
 	free(r);
 }
 
-static void drop(void *data, struct target *t)
+static void on_target_dropped(void *data, struct target *t)
 {
 	struct scrape *s = data;
 	if (t->reading != NULL) {
@@ -115,7 +113,7 @@ static int64_t every_ms(const struct scrape *s, const struct target *t)
 	return t->kind == TARGET_APP ? s->config.apps_every_ms : s->config.every_ms;
 }
 
-static void failed(struct reading *r, const char *verdict, const struct fault *f)
+static void scrape_failed(struct reading *r, const char *verdict, const struct fault *f)
 {
 	struct scrape *s = r->s;
 	struct target *t = r->target;
@@ -131,7 +129,7 @@ static void failed(struct reading *r, const char *verdict, const struct fault *f
 	t->next_at = clock_mono(s->config.clock) + backoff_next(&t->backoff, &s->rng);
 }
 
-static void tell(struct reading *r)
+static void publish_reading(struct reading *r)
 {
 	struct scrape *s = r->s;
 	const char *kind = target_kind_name(r->target->kind);
@@ -152,12 +150,12 @@ static void tell(struct reading *r)
 }
 
 /* All of it was read. */
-static void succeeded(struct reading *r)
+static void scrape_succeeded(struct reading *r)
 {
 	struct scrape *s = r->s;
 	struct target *t = r->target;
 	int64_t every = every_ms(s, t);
-	tell(r);
+	publish_reading(r);
 	count_read(s->config.metrics, target_kind_name(t->kind), r->known > 0 ? "ok" : "nothing");
 	if (t->failing) {
 		log_info("use is read again", LOG_S("source", target_kind_name(t->kind)),
@@ -169,40 +167,40 @@ static void succeeded(struct reading *r)
 	t->next_at = r->asked_at + every - (int64_t)rng_below(&s->rng, (uint64_t)every / 10 + 1);
 }
 
-static void finish(struct reading *r, const struct wire_answer *a)
+static void reading_finish(struct reading *r, const struct wire_answer *a)
 {
 	struct fault f = a->fault;
 	if (r->fault.kind != FAULT_NONE) {
-		failed(r, count_verdict(&r->fault), &r->fault);
+		scrape_failed(r, count_verdict(&r->fault), &r->fault);
 	} else if (f.kind != FAULT_NONE) {
-		failed(r, count_verdict(&f), &f);
+		scrape_failed(r, count_verdict(&f), &f);
 	} else if (a->status != 200) {
 		fault_set(&f, FAULT_TRANSIENT, "status %d", a->status);
-		failed(r, "status", &f);
+		scrape_failed(r, "status", &f);
 	} else if (exposition_end(r->text, &f) < 0) {
-		failed(r, count_verdict(&f), &f);
+		scrape_failed(r, count_verdict(&f), &f);
 	} else {
-		succeeded(r);
+		scrape_succeeded(r);
 	}
 }
 
-static bool on_data(void *data, int status, const char *p, size_t n)
+static bool on_scrape_data(void *data, int status, const char *p, size_t n)
 {
 	struct reading *r = data;
 	(void)status;
 	return exposition_feed(r->text, p, n, &r->fault) == 0;
 }
 
-static void on_done(void *data, const struct wire_answer *answer)
+static void on_scrape_done(void *data, const struct wire_answer *answer)
 {
 	struct reading *r = data;
-	finish(r, answer);
+	reading_finish(r, answer);
 	reading_free(r);
 }
 
-static const struct wire_events events = {.on_data = on_data, .on_done = on_done};
+static const struct wire_events events = {.on_data = on_scrape_data, .on_done = on_scrape_done};
 
-static void ask(struct scrape *s, struct target *t, int64_t now)
+static void scrape_target(struct scrape *s, struct target *t, int64_t now)
 {
 	struct wire_request request = {.method = WIRE_GET,
 		.path = text_or(t->path, "/metrics"),
@@ -217,7 +215,7 @@ static void ask(struct scrape *s, struct target *t, int64_t now)
 	r->asked_policy_ms = clock_policy(s->config.clock);
 	r->gauges = app_gauges_none();
 	gather_init(&r->gather);
-	r->text = exposition_create(on_sample, r);
+	r->text = exposition_create(on_exposition_sample, r);
 	if (t->kind == TARGET_APP) {
 		exposition_limit(r->text,
 			(struct exposition_limits){SCRAPE_APP_BYTES_MAX, SCRAPE_APP_SAMPLES_MAX});
@@ -229,7 +227,7 @@ static void ask(struct scrape *s, struct target *t, int64_t now)
 
 /* --- turns --- */
 
-static bool is_wanted(const struct scrape *s, const struct target *t)
+static bool target_is_wanted(const struct scrape *s, const struct target *t)
 {
 	return t->kind == TARGET_APP ? latest_wants(s->config.latest, t->ns, t->name)
 				     : latest_wants_node(s->config.latest, t->node);
@@ -246,7 +244,7 @@ static uint32_t count_slow(const struct scrape *s)
 }
 
 /* Those that did not answer last time get half of the places. */
-static bool has_place(const struct scrape *s, const struct target *t, uint32_t slow)
+static bool has_scrape_slot(const struct scrape *s, const struct target *t, uint32_t slow)
 {
 	return s->in_flight < SCRAPE_IN_FLIGHT_MAX &&
 	       (!t->failing || slow < SCRAPE_IN_FLIGHT_MAX / 2);
@@ -261,12 +259,12 @@ static void end_late(struct scrape *s, struct target *t, int64_t now)
 		return;
 	}
 	fault_set(&f, FAULT_TRANSIENT, "no end after %d s", SCRAPE_TIMEOUT_MS / 1000);
-	failed(t->reading, "unreachable", &f);
-	drop(s, t);
+	scrape_failed(t->reading, "unreachable", &f);
+	on_target_dropped(s, t);
 }
 
 /* It begins after the one that was asked last, so that everybody has a turn. */
-static void look_at_all(struct scrape *s, int64_t now)
+static void scrape_due_targets(struct scrape *s, int64_t now)
 {
 	size_t count = s->targets.all.count, last = s->first;
 	uint32_t slow = count_slow(s);
@@ -275,14 +273,14 @@ static void look_at_all(struct scrape *s, int64_t now)
 		struct target *t = s->targets.all.items[i];
 		if (t->reading != NULL) {
 			end_late(s, t, now);
-		} else if (!is_wanted(s, t)) {
+		} else if (!target_is_wanted(s, t)) {
 			t->next_at = t->next_at > now ? now : t->next_at;
 		} else if (now < t->next_at) {
 			s->deadline = time_min(s->deadline, t->next_at);
-		} else if (has_place(s, t, slow)) {
+		} else if (has_scrape_slot(s, t, slow)) {
 			slow += t->failing ? 1 : 0;
 			last = i + 1;
-			ask(s, t, now);
+			scrape_target(s, t, now);
 		}
 	}
 	s->first = last;
@@ -291,7 +289,7 @@ static void look_at_all(struct scrape *s, int64_t now)
 static void drop_all(struct scrape *s)
 {
 	for (size_t i = 0; i < s->targets.all.count && s->in_flight > 0; i++) {
-		drop(s, s->targets.all.items[i]);
+		on_target_dropped(s, s->targets.all.items[i]);
 	}
 }
 
@@ -302,7 +300,7 @@ void scrape_step(struct scrape *s, int64_t now, bool reads)
 	}
 	if (reads && s->wire != NULL && now >= s->deadline) {
 		s->deadline = now + s->config.every_ms / 10;
-		look_at_all(s, now);
+		scrape_due_targets(s, now);
 	}
 }
 
@@ -362,7 +360,7 @@ struct scrape *scrape_create(const struct scrape_config *config)
 	s->config = *config;
 	rng_seed(&s->rng, config->seed);
 	targets_init(&s->targets, config);
-	s->targets.drop = drop;
+	s->targets.drop = on_target_dropped;
 	s->targets.data = s;
 	return s;
 }

@@ -4,15 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/number.h"
 #include "base/rand.h"
-#include "base/str.h"
 #include "base/vec.h"
 #include "codec/state.h"
 #include "model/agent_name.h"
-#include "model/names.h"
 
 #define TIMEOUT_MS   2000
 #define SOON_MS	     200 /* a newcomer, so that they do not all come at once */
@@ -62,13 +60,13 @@ struct states {
 	int64_t look_at; /* no look at all of them before */
 };
 
-static bool record_same(const void *owner, uint32_t slot, const void *key)
+static bool record_is_of_node(const void *owner, uint32_t slot, const void *key)
 {
 	const struct states *s = owner;
 	return strcmp(s->records.items[slot]->node, key) == 0;
 }
 
-static bool pod_same(const void *owner, uint32_t slot, const void *key)
+static bool record_is_of_pod(const void *owner, uint32_t slot, const void *key)
 {
 	const struct states *s = owner;
 	return text_equals(s->records.items[slot]->pod, key);
@@ -110,7 +108,7 @@ static void call_over(struct record *r)
 	r->slow = false;
 }
 
-static void drop_call(struct record *r)
+static void cancel_read(struct record *r)
 {
 	if (r->call != 0) {
 		wire_cancel(r->all->wire, r->call);
@@ -119,9 +117,9 @@ static void drop_call(struct record *r)
 	}
 }
 
-static void record_free(struct record *r)
+static void agent_record_free(struct record *r)
 {
-	drop_call(r);
+	cancel_read(r);
 	free(r->node);
 	free(r->pod);
 	free(r->to);
@@ -130,14 +128,14 @@ static void record_free(struct record *r)
 	free(r);
 }
 
-static bool is_wanted(const struct record *r)
+static bool record_is_wanted(const struct record *r)
 {
 	return r->wanted == r->all->round && r->all->round > 0;
 }
 
 /* --- answers --- */
 
-static void count(struct states *s, const char *result)
+static void count_read_result(struct states *s, const char *result)
 {
 	char labels[64];
 	if (s->config.metrics != NULL) {
@@ -149,10 +147,10 @@ static void count(struct states *s, const char *result)
 	}
 }
 
-static void failed(struct record *r, const char *result, const struct fault *f)
+static void read_failed(struct record *r, const char *result, const struct fault *f)
 {
 	struct states *s = r->all;
-	count(s, result);
+	count_read_result(s, result);
 	if (!r->failing) {
 		log_warn("an agent cannot be read", LOG_S("node", r->node),
 			LOG_S("agent", text_or(r->pod, "")), LOG_S("result", result), LOG_F(f));
@@ -161,7 +159,7 @@ static void failed(struct record *r, const char *result, const struct fault *f)
 	r->next_at = clock_mono(s->config.clock) + backoff_next(&r->backoff, &s->rng);
 }
 
-static const char *result_of(const struct fault *f)
+static const char *read_failure_name(const struct fault *f)
 {
 	if (f->kind == FAULT_DENIED) {
 		return "denied";
@@ -222,7 +220,7 @@ static uint64_t content_of(const struct node_state *state)
 	return hash;
 }
 
-static void remember(struct record *r, const struct node_state *state)
+static void remember_state(struct record *r, const struct node_state *state)
 {
 	if (!text_equals(r->boot, state->boot)) {
 		free(r->boot_before);
@@ -233,20 +231,20 @@ static void remember(struct record *r, const struct node_state *state)
 	r->seen_at = state->seen_ms;
 }
 
-static void tell(struct record *r, struct node_state *state, int64_t now)
+static void report_state(struct record *r, struct node_state *state, int64_t now)
 {
 	uint64_t content = content_of(state);
 	bool same_boot = text_equals(r->boot, state->boot);
 	state->again =
 		r->told && same_boot && content == r->content && now - r->whole_at < WHOLE_EVERY_MS;
-	remember(r, state);
+	remember_state(r, state);
 	struct change c = {.type = CHANGE_SET, .kind = KIND_STATE, .state = state};
 	r->told = r->all->config.tell(r->all->config.data, &c);
 	r->content = content;
 	r->whole_at = state->again ? r->whole_at : now;
 }
 
-static void take(struct record *r, const struct wire_answer *a)
+static void take_state_answer(struct record *r, const struct wire_answer *a)
 {
 	struct states *s = r->all;
 	int64_t now = clock_mono(s->config.clock);
@@ -257,23 +255,23 @@ static void take(struct record *r, const struct wire_answer *a)
 			fault_wrap(&f,
 				r->own_key ? "not the agent of this node" : "not an agent of ours");
 		}
-		failed(r, result_of(&f), &f);
+		read_failed(r, read_failure_name(&f), &f);
 		return;
 	}
 	if (a->status != 200) {
 		fault_set(&f, FAULT_TRANSIENT, "status %d", a->status);
-		failed(r, "status", &f);
+		read_failed(r, "status", &f);
 		return;
 	}
 	if (state_decode(a->body, a->body_size, &s->arena, &state, &f) < 0 ||
 		check_order(r, &state, &f) < 0) {
-		failed(r, f.kind == FAULT_CONFLICT ? "stale" : result_of(&f), &f);
+		read_failed(r, f.kind == FAULT_CONFLICT ? "stale" : read_failure_name(&f), &f);
 		return;
 	}
 	state.seen_by_ms = state.seen_ms + now;
 	state.seen_ms += r->asked_at;
-	tell(r, &state, now);
-	count(s, "ok");
+	report_state(r, &state, now);
+	count_read_result(s, "ok");
 	if (r->failing) {
 		log_info("an agent is read again", LOG_S("node", r->node));
 	}
@@ -283,18 +281,18 @@ static void take(struct record *r, const struct wire_answer *a)
 	r->next_at = r->asked_at + STATES_EVERY_MS - (int64_t)rng_below(&s->rng, SOON_MS);
 }
 
-static void on_done(void *data, const struct wire_answer *answer)
+static void on_state_done(void *data, const struct wire_answer *answer)
 {
 	struct record *r = data;
 	call_over(r);
-	take(r, answer);
+	take_state_answer(r, answer);
 	r->all->deadline = time_min(r->all->deadline, r->next_at);
 	arena_reset(&r->all->arena);
 }
 
-static const struct wire_events events = {.on_done = on_done};
+static const struct wire_events events = {.on_done = on_state_done};
 
-static void ask(struct record *r, int64_t now)
+static void read_agent_state(struct record *r, int64_t now)
 {
 	char name[AGENT_NAME_MAX];
 	struct wire_request request = {.method = WIRE_GET,
@@ -329,10 +327,10 @@ void states_want(struct states *s, const char *node)
 	r->wanted = s->round;
 }
 
-static void forget(struct record *r)
+static void forget_state(struct record *r)
 {
 	struct change gone = {.type = CHANGE_GONE, .kind = KIND_STATE, .name = r->node};
-	drop_call(r);
+	cancel_read(r);
 	if (r->told) {
 		r->all->config.tell(r->all->config.data, &gone);
 	}
@@ -340,7 +338,7 @@ static void forget(struct record *r)
 }
 
 /* Of one that has no agent. */
-static void record_remove(struct states *s, struct record *r)
+static void agent_record_remove(struct states *s, struct record *r)
 {
 	struct record *last = s->records.items[s->records.count - 1];
 	map_remove(&s->by_node, hash_text(r->node), r->slot);
@@ -354,19 +352,19 @@ static void record_remove(struct states *s, struct record *r)
 		last->slot = r->slot;
 	}
 	VEC_REMOVE_SWAP(&s->records, r->slot);
-	record_free(r);
+	agent_record_free(r);
 }
 
 void states_want_end(struct states *s)
 {
 	for (uint32_t i = (uint32_t)s->records.count; i-- > 0;) {
 		struct record *r = s->records.items[i];
-		if (is_wanted(r)) {
+		if (record_is_wanted(r)) {
 			continue;
 		}
-		forget(r);
+		forget_state(r);
 		if (r->to == NULL) {
-			record_remove(s, r);
+			agent_record_remove(s, r);
 		}
 	}
 }
@@ -375,7 +373,7 @@ void states_want_end(struct states *s)
 
 static void agent_leave(struct record *r)
 {
-	drop_call(r);
+	cancel_read(r);
 	if (r->pod != NULL) {
 		map_remove(&r->all->by_pod, hash_text(r->pod), r->slot);
 	}
@@ -428,7 +426,7 @@ static const char *agent_ns(const struct states *s)
 	return text_or(s->config.agent_ns, NAME_NAMESPACE);
 }
 
-static void observe_pod(struct states *s, const struct pod *p)
+static void observe_agent_pod(struct states *s, const struct pod *p)
 {
 	bool answers = pod_is_agent(p, agent_ns(s)) && p->phase == POD_RUNNING &&
 		       p->deleting_ms == 0 && p->address != NULL && p->port > 0 &&
@@ -440,7 +438,7 @@ static void observe_pod(struct states *s, const struct pod *p)
 	}
 }
 
-static void sweep(struct states *s)
+static void agents_sweep(struct states *s)
 {
 	for (size_t i = 0; i < s->records.count; i++) {
 		if (s->records.items[i]->to != NULL && s->records.items[i]->mark != s->mark) {
@@ -449,7 +447,7 @@ static void sweep(struct states *s)
 	}
 }
 
-static void keep(struct states *s, const char *pod)
+static void agent_keep(struct states *s, const char *pod)
 {
 	struct record *r = record_of_pod(s, pod);
 	if (r != NULL) {
@@ -464,15 +462,15 @@ void states_observe(struct states *s, const struct change *c)
 		return;
 	}
 	if (c->type == CHANGE_SET) {
-		observe_pod(s, c->pod);
+		observe_agent_pod(s, c->pod);
 	} else if (c->type == CHANGE_GONE && ours) {
 		leave_by_name(s, c->name);
 	} else if (c->type == CHANGE_KEEP && ours) {
-		keep(s, c->name);
+		agent_keep(s, c->name);
 	} else if (c->type == CHANGE_RELIST_BEGIN) {
 		s->mark++;
 	} else if (c->type == CHANGE_RELIST_END && !c->no_sweep) {
-		sweep(s);
+		agents_sweep(s);
 	}
 }
 
@@ -480,7 +478,7 @@ void states_observe(struct states *s, const struct change *c)
 
 /* Those that did not answer last time get half of the places, so that a zone that is lost does not
  * keep the others from being asked. */
-static bool has_place(struct states *s, const struct record *r)
+static bool has_read_slot(struct states *s, const struct record *r)
 {
 	if (s->in_flight >= STATES_IN_FLIGHT_MAX) {
 		s->crowded = true;
@@ -502,28 +500,23 @@ static void ask_those_due(struct states *s, int64_t now)
 	for (size_t k = 0; k < count && !s->crowded; k++) {
 		size_t i = (s->first + k) % count;
 		struct record *r = s->records.items[i];
-		if (!is_wanted(r) || r->to == NULL || r->call != 0) {
+		if (!record_is_wanted(r) || r->to == NULL || r->call != 0) {
 			continue;
 		}
 		if (now < r->next_at) {
 			s->deadline = time_min(s->deadline, r->next_at);
-		} else if (has_place(s, r)) {
+		} else if (has_read_slot(s, r)) {
 			last = i + 1;
-			ask(r, now);
+			read_agent_state(r, now);
 		}
 	}
 	s->first = last;
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* Where there are thousands somebody is due in each moment: they are looked at in portions. */
 void states_step(struct states *s, int64_t now, bool reads)
 {
-	if (reads && s->wire != NULL && now >= later(s->deadline, s->look_at)) {
+	if (reads && s->wire != NULL && now >= larger_of(s->deadline, s->look_at)) {
 		s->deadline = TIME_NEVER;
 		s->look_at = now + (int64_t)s->records.count / LOOK_NODES_A_MS;
 		ask_those_due(s, now);
@@ -532,7 +525,7 @@ void states_step(struct states *s, int64_t now, bool reads)
 
 int64_t states_deadline(const struct states *s, bool reads)
 {
-	return reads && s->wire != NULL ? later(s->deadline, s->look_at) : TIME_NEVER;
+	return reads && s->wire != NULL ? larger_of(s->deadline, s->look_at) : TIME_NEVER;
 }
 
 void states_use(struct states *s, struct wire *wire)
@@ -541,7 +534,7 @@ void states_use(struct states *s, struct wire *wire)
 		return;
 	}
 	for (size_t i = 0; i < s->records.count; i++) {
-		drop_call(s->records.items[i]);
+		cancel_read(s->records.items[i]);
 	}
 	s->wire = wire;
 	s->deadline = 0;
@@ -554,8 +547,8 @@ void states_count(const struct states *s, uint32_t *ret_wanted, uint32_t *ret_kn
 	for (size_t i = 0; i < s->records.count; i++) {
 		const struct record *r = s->records.items[i];
 		bool known = r->told && now - r->seen_at <= STATE_FRESH_MS;
-		*ret_wanted += is_wanted(r) ? 1 : 0;
-		*ret_known += is_wanted(r) && known ? 1 : 0;
+		*ret_wanted += record_is_wanted(r) ? 1 : 0;
+		*ret_known += record_is_wanted(r) && known ? 1 : 0;
 	}
 }
 
@@ -564,8 +557,8 @@ struct states *states_create(const struct states_config *config)
 	struct states *s = xcalloc(1, sizeof *s);
 	s->config = *config;
 	rng_seed(&s->rng, config->seed);
-	map_init(&s->by_node, record_same, s);
-	map_init(&s->by_pod, pod_same, s);
+	map_init(&s->by_node, record_is_of_node, s);
+	map_init(&s->by_pod, record_is_of_pod, s);
 	s->arena.block_bytes = 16384;
 	return s;
 }
@@ -576,7 +569,7 @@ void states_destroy(struct states *s)
 		return;
 	}
 	for (size_t i = 0; i < s->records.count; i++) {
-		record_free(s->records.items[i]);
+		agent_record_free(s->records.items[i]);
 	}
 	VEC_FINISH(&s->records);
 	map_finish(&s->by_node);

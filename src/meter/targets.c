@@ -4,10 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
-#include "base/str.h"
-#include "model/names.h"
-
 #define EXPORTER_PORT 9400
 
 struct name_key {
@@ -22,7 +18,7 @@ static bool target_same(const void *owner, uint32_t slot, const void *key)
 	return strcmp(a->name, k->name) == 0 && strcmp(a->ns, k->ns) == 0;
 }
 
-static uint32_t find(const struct targets *t, const char *ns, const char *name)
+static uint32_t target_index(const struct targets *t, const char *ns, const char *name)
 {
 	struct name_key key = {ns, name};
 	return map_find(&t->by_name, hash_pair(ns, name), &key);
@@ -38,7 +34,7 @@ static void target_free(struct target *a)
 	free(a);
 }
 
-static void remove_at(struct targets *t, uint32_t at)
+static void target_remove(struct targets *t, uint32_t at)
 {
 	struct target *a = t->all.items[at];
 	uint32_t last = (uint32_t)t->all.count - 1;
@@ -57,9 +53,9 @@ static void remove_at(struct targets *t, uint32_t at)
 
 static void remove_named(struct targets *t, const char *ns, const char *name)
 {
-	uint32_t at = find(t, ns, name);
+	uint32_t at = target_index(t, ns, name);
 	if (at != MAP_NONE) {
-		remove_at(t, at);
+		target_remove(t, at);
 	}
 }
 
@@ -103,7 +99,7 @@ static bool answers(const struct pod *p)
 
 /* --- keeping them --- */
 
-static bool has_room(struct targets *t, enum target_kind kind)
+static bool has_target_room(struct targets *t, enum target_kind kind)
 {
 	bool room = kind == TARGET_APP ? t->apps < SCRAPE_APPS_MAX
 				       : t->all.count - t->apps < SCRAPE_NODES_MAX;
@@ -111,9 +107,9 @@ static bool has_room(struct targets *t, enum target_kind kind)
 	return room;
 }
 
-static struct target *add(struct targets *t, const struct pod *p, enum target_kind kind)
+static struct target *target_add(struct targets *t, const struct pod *p, enum target_kind kind)
 {
-	if (!has_room(t, kind)) {
+	if (!has_target_room(t, kind)) {
 		return NULL;
 	}
 	struct target *a = xcalloc(1, sizeof *a);
@@ -126,7 +122,7 @@ static struct target *add(struct targets *t, const struct pod *p, enum target_ki
 	return a;
 }
 
-static void replace(char **slot, const char *value)
+static void target_text_set(char **slot, const char *value)
 {
 	char *copy = xstrdup(value);
 	free(*slot);
@@ -134,15 +130,15 @@ static void replace(char **slot, const char *value)
 }
 
 /* True: it is new, or answers elsewhere. */
-static bool set(struct targets *t, const struct pod *p, const struct door *door)
+static bool target_set(struct targets *t, const struct pod *p, const struct door *door)
 {
 	char to[128];
-	uint32_t at = find(t, p->ns, p->name);
+	uint32_t at = target_index(t, p->ns, p->name);
 	if (at != MAP_NONE && t->all.items[at]->kind != door->kind) {
-		remove_at(t, at);
+		target_remove(t, at);
 		at = MAP_NONE;
 	}
-	struct target *a = at != MAP_NONE ? t->all.items[at] : add(t, p, door->kind);
+	struct target *a = at != MAP_NONE ? t->all.items[at] : target_add(t, p, door->kind);
 	if (a == NULL) {
 		return false;
 	}
@@ -153,37 +149,37 @@ static bool set(struct targets *t, const struct pod *p, const struct door *door)
 		return false;
 	}
 	t->drop(t->data, a);
-	replace(&a->to, to);
-	replace(&a->path, door->path);
-	replace(&a->node, p->node);
+	target_text_set(&a->to, to);
+	target_text_set(&a->path, door->path);
+	target_text_set(&a->node, p->node);
 	a->backoff.attempt = 0;
 	a->next_at = 0;
 	return true;
 }
 
-static bool observe_pod(struct targets *t, const struct pod *p)
+static bool target_observe_pod(struct targets *t, const struct pod *p)
 {
 	struct door door;
 	if (answers(p) && door_of(t, p, &door) && door.port > 0) {
-		return set(t, p, &door);
+		return target_set(t, p, &door);
 	}
 	remove_named(t, p->ns, p->name);
 	return false;
 }
 
-static void keep(struct targets *t, const struct change *c)
+static void target_keep(struct targets *t, const struct change *c)
 {
-	uint32_t at = c->ns != NULL && c->name != NULL ? find(t, c->ns, c->name) : MAP_NONE;
+	uint32_t at = c->ns != NULL && c->name != NULL ? target_index(t, c->ns, c->name) : MAP_NONE;
 	if (at != MAP_NONE) {
 		t->all.items[at]->mark = t->mark;
 	}
 }
 
-static void sweep(struct targets *t)
+static void targets_sweep(struct targets *t)
 {
 	for (uint32_t i = (uint32_t)t->all.count; i-- > 0;) {
 		if (t->all.items[i]->mark != t->mark) {
-			remove_at(t, i);
+			target_remove(t, i);
 		}
 	}
 }
@@ -194,17 +190,17 @@ bool targets_observe(struct targets *t, const struct change *c)
 		return false;
 	}
 	if (c->type == CHANGE_SET) {
-		return observe_pod(t, c->pod);
+		return target_observe_pod(t, c->pod);
 	}
 	if (c->type == CHANGE_GONE && c->ns != NULL && c->name != NULL) {
 		remove_named(t, c->ns, c->name);
 	} else if (c->type == CHANGE_KEEP) {
-		keep(t, c);
+		target_keep(t, c);
 	} else if (c->type == CHANGE_RELIST_BEGIN) {
 		t->mark++;
 		t->crowded = false;
 	} else if (c->type == CHANGE_RELIST_END && !c->no_sweep) {
-		sweep(t);
+		targets_sweep(t);
 	}
 	return false;
 }
@@ -224,7 +220,7 @@ void targets_init(struct targets *t, const struct scrape_config *config)
 void targets_finish(struct targets *t)
 {
 	while (t->all.count > 0) {
-		remove_at(t, (uint32_t)t->all.count - 1);
+		target_remove(t, (uint32_t)t->all.count - 1);
 	}
 	VEC_FINISH(&t->all);
 	map_finish(&t->by_name);

@@ -1,10 +1,10 @@
 /* Label matchers out of a configuration: what PromQL would take, and nothing that means anybody. */
-#include "meter/prometheus.h"
 
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "meter/matcher.h"
 
 Test(matcher, what_is_meant)
 {

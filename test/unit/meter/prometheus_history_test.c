@@ -1,6 +1,8 @@
 /* The past is read in windows that fit into an answer. */
 #include "prometheus_bed.h"
 
+#include "meter/prometheus_history.h"
+
 #define FROM_MS 1699920000000 /* a midnight */
 #define HOUR_MS 3600000
 #define DAY_MS	(24 * (int64_t)HOUR_MS)
