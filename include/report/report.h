@@ -50,20 +50,11 @@ void report_destroy(struct report *r); /* NULL is fine */
 void report_tell(struct report *r, const struct report_parts *parts);
 /* Of nodes, namespaces, groups, recommendations and pods; namespaces before pods. */
 void report_apply(struct report *r, const struct change *c);
-/* Agents that are not ready, by numbers from 0; NULL: there are no more. The texts are those of the
- * pod's name and namespace. */
-const char *report_unready_agent(const struct report *r, size_t i, const char **ret_ns);
-/* What that one says of it itself at /readyz. */
-void report_agent_says(struct report *r, size_t i, const char *text, size_t size);
 /* Pods, or recommendations, are those of this namespace alone. */
 void report_limit(struct report *r, enum kind kind, const char *ns);
 void report_gap(struct report *r, const char *format, ...) PRINTF(2, 3);
 /* After the lists: whose the pods are that have GPUs. How many could not be said yet, because
  * owners are being asked for: then once more later. `final`: labels and names have to do. */
 uint32_t report_look(struct report *r, const struct owner_port *port /* may be NULL */, bool final);
-
-/* Text is wrapped at REPORT_COLUMNS and free of control characters. */
-void report_write_text(const struct report *r, int64_t now_ms, struct str *out);
-void report_write_json(const struct report *r, int64_t now_ms, struct str *out);
 
 #endif

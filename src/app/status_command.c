@@ -9,6 +9,8 @@
 #include "io/loop.h"
 #include "kube/path.h"
 #include "link/link.h"
+#include "report/json.h"
+#include "report/text.h"
 #include "survey.h"
 
 #define EXIT_FAILED  1

@@ -10,6 +10,7 @@
 #include "kube/lister.h"
 #include "kube/path.h"
 #include "model/names.h"
+#include "report/rows.h"
 #include "own_image.h"
 #include "owners.h"
 

@@ -1,7 +1,10 @@
 /* The report for programs: names stay, new ones may come. What is not known is null. */
+#include "report/json.h"
+
 #include "base/clock.h"
 #include "json/build.h"
 #include "parts.h"
+#include "summary.h"
 
 static void number_or_null(struct build *b, const char *key, bool known, int64_t value)
 {
@@ -13,19 +16,19 @@ static void number_or_null(struct build *b, const char *key, bool known, int64_t
 	}
 }
 
-static void write_time(struct build *b, const char *key, int64_t ms)
+static void json_time(struct build *b, const char *key, int64_t ms)
 {
 	char text[TIME_TEXT_MAX];
 	build_text_at(b, key, ms > 0 ? time_format(ms, text) : NULL);
 }
 
-static void write_controller(struct build *b, const struct report_parts *p, int64_t now_ms)
+static void json_controller(struct build *b, const struct report_parts *p, int64_t now_ms)
 {
 	const char *last = p->lease_known && !text_empty(p->holder) ? p->holder : NULL;
 	build_object_at(b, "controller");
 	build_text_at(b, "leader", report_leads(p, now_ms) ? last : NULL);
 	build_text_at(b, "lastLeader", last);
-	write_time(b, "renewed", p->lease_known ? p->renew_ms : 0);
+	json_time(b, "renewed", p->lease_known ? p->renew_ms : 0);
 	build_text_at(b, "image", p->image);
 	number_or_null(b, "ready", p->deployment_known, p->ready);
 	number_or_null(b, "wanted", p->deployment_known, p->wanted);
@@ -34,7 +37,7 @@ static void write_controller(struct build *b, const struct report_parts *p, int6
 	build_end(b);
 }
 
-static void write_gpus(struct build *b, const struct report *r)
+static void json_gpus(struct build *b, const struct report *r)
 {
 	struct gpus g = report_gpus(r);
 	bool all = r->pods_known && r->nodes_known && r->pods_limit == NULL;
@@ -51,7 +54,7 @@ static void write_gpus(struct build *b, const struct report *r)
 	build_end(b);
 }
 
-static void write_causes(struct build *b, const char *key, const struct causes *causes)
+static void json_causes(struct build *b, const char *key, const struct causes *causes)
 {
 	build_array_at(b, key);
 	for (size_t i = 0; i < causes->count; i++) {
@@ -70,7 +73,7 @@ static void write_causes(struct build *b, const char *key, const struct causes *
 	build_end(b);
 }
 
-static void write_works(struct build *b, const struct report *r)
+static void json_workloads(struct build *b, const struct report *r)
 {
 	const struct works *w = &r->works;
 	if (!r->works_known) {
@@ -86,8 +89,8 @@ static void write_works(struct build *b, const struct report *r)
 	build_i64_at(b, "applied", w->applied);
 	build_i64_at(b, "healing", w->healing);
 	build_i64_at(b, "savedMilli", w->saved_milli);
-	write_causes(b, "notReady", &w->unready);
-	write_causes(b, "blocked", &w->blocked);
+	json_causes(b, "notReady", &w->unready);
+	json_causes(b, "blocked", &w->blocked);
 	build_end(b);
 }
 
@@ -100,7 +103,7 @@ static const struct row_keys keys_of_pods = {"pods", "namespace", "name"};
 static const struct row_keys keys_of_agents = {"notReady", "node", "pod"};
 
 /* Not known: null. */
-static void write_rows(
+static void json_rows(
 	struct build *b, const struct row_keys *keys, const struct rows *rows, bool known)
 {
 	if (!known) {
@@ -115,17 +118,17 @@ static void write_rows(
 		build_text_at(b, keys->name, row->name);
 		build_text_at(b, "reason", row->reason);
 		build_text_at(b, "message", row->message);
-		write_time(b, "since", row->since_ms);
+		json_time(b, "since", row->since_ms);
 		build_end(b);
 	}
 	build_end(b);
 }
 
-static void write_pods(struct build *b, const char *key, const struct rows *rows, bool known)
+static void json_pods(struct build *b, const char *key, const struct rows *rows, bool known)
 {
 	build_object_at(b, key);
 	number_or_null(b, "count", known, rows->total);
-	write_rows(b, &keys_of_pods, rows, known);
+	json_rows(b, &keys_of_pods, rows, known);
 	build_end(b);
 }
 
@@ -146,7 +149,7 @@ static void write_names(struct build *b, const struct rows *rows, struct view ki
 	build_end(b);
 }
 
-static void write_owners(struct build *b, const struct report *r)
+static void json_owners(struct build *b, const struct report *r)
 {
 	if (!r->looked) {
 		build_text_at(b, "unrecognized", NULL);
@@ -175,12 +178,12 @@ static void write_owners(struct build *b, const struct report *r)
 	build_end(b);
 }
 
-static void write_agents(struct build *b, const struct report *r)
+static void json_agents(struct build *b, const struct report *r)
 {
 	build_object_at(b, "agents");
 	number_or_null(b, "count", r->pods_known, r->agents);
 	number_or_null(b, "ready", r->pods_known, r->agents - r->unready.total);
-	write_rows(b, &keys_of_agents, &r->unready, r->pods_known);
+	json_rows(b, &keys_of_agents, &r->unready, r->pods_known);
 	build_end(b);
 }
 
@@ -188,15 +191,15 @@ void report_write_json(const struct report *r, int64_t now_ms, struct str *out)
 {
 	struct build b = build_into(out);
 	build_begin_object(&b);
-	write_time(&b, "time", now_ms);
+	json_time(&b, "time", now_ms);
 	build_text_at(&b, "namespace", r->pods_limit);
-	write_controller(&b, &r->parts, now_ms);
-	write_agents(&b, r);
-	write_gpus(&b, r);
-	write_works(&b, r);
-	write_pods(&b, "waiting", &r->waiting, r->pods_known);
-	write_pods(&b, "leftWhole", &r->whole, r->pods_known);
-	write_owners(&b, r);
+	json_controller(&b, &r->parts, now_ms);
+	json_agents(&b, r);
+	json_gpus(&b, r);
+	json_workloads(&b, r);
+	json_pods(&b, "waiting", &r->waiting, r->pods_known);
+	json_pods(&b, "leftWhole", &r->whole, r->pods_known);
+	json_owners(&b, r);
 	build_array_at(&b, "notShown");
 	for (size_t i = 0; i < r->gaps.count; i++) {
 		build_text(&b, r->gaps.items[i]);

@@ -39,7 +39,7 @@ static bool begins_character(char c)
 	return ((unsigned char)c & 0xC0) != 0x80;
 }
 
-static bool is_blank(const char *p)
+static bool is_space_or_control(const char *p)
 {
 	return *p == ' ' || control_at(p) > 0;
 }
@@ -52,10 +52,10 @@ static void new_line(struct line *l)
 }
 
 /* What is longer than a line is cut where the line ends. */
-static const char *put_word(struct line *l, const char *p)
+static const char *line_put_word(struct line *l, const char *p)
 {
 	size_t width = 0;
-	for (const char *q = p; *q != '\0' && !is_blank(q); q++) {
+	for (const char *q = p; *q != '\0' && !is_space_or_control(q); q++) {
 		width += begins_character(*q) ? 1 : 0;
 	}
 	if (!l->fresh && l->column + 1 + width > REPORT_COLUMNS) {
@@ -65,7 +65,7 @@ static const char *put_word(struct line *l, const char *p)
 		l->column++;
 	}
 	l->fresh = false;
-	for (; *p != '\0' && !is_blank(p); p++) {
+	for (; *p != '\0' && !is_space_or_control(p); p++) {
 		if (begins_character(*p) && l->column >= REPORT_COLUMNS) {
 			new_line(l);
 		}
@@ -81,7 +81,7 @@ void lines_put(struct str *out, const char *head, size_t first, size_t indent, c
 	str_append_format(out, "%-*s", (int)first, head);
 	for (const char *p = text; *p != '\0';) {
 		size_t control = control_at(p);
-		p = control > 0 ? p + control : *p == ' ' ? p + 1 : put_word(&l, p);
+		p = control > 0 ? p + control : *p == ' ' ? p + 1 : line_put_word(&l, p);
 	}
 	str_append_char(out, '\n');
 }

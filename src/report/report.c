@@ -4,13 +4,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "model/names.h"
 #include "parts.h"
+#include "report/rows.h"
+#include "summary.h"
 #include "world/world.h"
 
-#define GAP_MAX	 400
-#define KIND_MAX 253   /* of a kind, and of its group */
-#define STALE_MS 20000 /* C2 */
+#define GAP_MAX 400
 
 struct report *report_create(void)
 {
@@ -72,37 +71,9 @@ void report_gap(struct report *r, const char *format, ...)
 	VEC_PUSH(&r->gaps, arena_strdup(&r->parts_arena, str_text(&text)));
 }
 
-bool report_leads(const struct report_parts *p, int64_t now_ms)
-{
-	return p->lease_known && !text_empty(p->holder) && now_ms - p->renew_ms <= STALE_MS;
-}
-
-const char *report_refused_by(const struct report_parts *p, int64_t now_ms)
-{
-	return report_leads(p, now_ms) ? p->refused_by : NULL;
-}
-
-const char *report_webhook_text(const struct report_parts *p)
-{
-	switch (p->webhook) {
-	case REPORT_WEBHOOK_ABSENT:
-		return "is not there: pods start whole";
-	case REPORT_WEBHOOK_BARE:
-		return "has no certificate yet: pods start whole";
-	case REPORT_WEBHOOK_SET:
-		if (p->deployment_absent || (p->deployment_known && p->ready == 0)) {
-			return "is not answered: pods start whole";
-		}
-		return p->deployment_known ? "ok" : "is set, whether anybody answers is not known";
-	case REPORT_WEBHOOK_UNKNOWN:
-		break;
-	}
-	return "not known";
-}
-
 /* --- lists --- */
 
-static void begin(struct report *r, enum kind kind)
+static void report_relist_begin(struct report *r, enum kind kind)
 {
 	if (kind == KIND_POD) {
 		rows_clear(&r->waiting);
@@ -115,7 +86,7 @@ static void begin(struct report *r, enum kind kind)
 	}
 }
 
-static void end(struct report *r, enum kind kind)
+static void report_relist_end(struct report *r, enum kind kind)
 {
 	r->pods_known = r->pods_known || kind == KIND_POD;
 	r->nodes_known = r->nodes_known || kind == KIND_NODE;
@@ -128,9 +99,9 @@ static void end(struct report *r, enum kind kind)
 void report_apply(struct report *r, const struct change *c)
 {
 	if (c->type == CHANGE_RELIST_BEGIN) {
-		begin(r, c->kind);
+		report_relist_begin(r, c->kind);
 	} else if (c->type == CHANGE_RELIST_END) {
-		end(r, c->kind);
+		report_relist_end(r, c->kind);
 	}
 	if (c->kind == KIND_RECOMMENDATION) {
 		if (c->type == CHANGE_SET) {
@@ -165,106 +136,6 @@ void report_apply(struct report *r, const struct change *c)
 
 /* --- GPUs --- */
 
-/* Whoever may write nodes and pods says how many; nothing is more than the most. */
-void sum_add(int64_t *sum, int64_t more)
-{
-	if (__builtin_add_overflow(*sum, more, sum)) {
-		*sum = INT64_MAX;
-	}
-}
-
-static int64_t milli_of(int64_t gpus)
-{
-	return gpus > INT64_MAX / 1000 ? INT64_MAX : gpus * 1000;
-}
-
-static int64_t used_milli(const struct gpus *g)
-{
-	int64_t used = milli_of(g->whole);
-	sum_add(&used, g->milli);
-	return used;
-}
-
-int64_t gpus_used_percent(const struct gpus *g)
-{
-	int64_t tenth = g->gpus > INT64_MAX / 10 ? INT64_MAX : g->gpus * 10;
-	return tenth > 0 ? used_milli(g) / tenth : 0;
-}
-
-int64_t gpus_idle(const struct gpus *g)
-{
-	int64_t held = g->whole;
-	sum_add(&held, g->held);
-	return g->gpus > held ? g->gpus - held : 0;
-}
-
-static void count_nodes(const struct report *r, struct gpus *g)
-{
-	for (size_t i = 0; i < world_node_slots(r->world); i++) {
-		const struct world_node *n = world_node_at(r->world, (uint32_t)i);
-		if (n->known && n->noun.gpus > 0) {
-			g->nodes++;
-			sum_add(&g->gpus, n->noun.gpus);
-		}
-	}
-}
-
-/* One that nobody has been granted a share of. */
-static bool is_empty(const struct world_pod *wp)
-{
-	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 4096};
-	struct pod pod;
-	return world_pod_unpack(wp, &arena, &pod) && pod.ledger.count == 0 && !pod.ledger_bad;
-}
-
-/* Not on a node that is gone, whose pods are kept until somebody collects them. */
-static bool is_somewhere(const struct report *r, const struct world_pod *wp)
-{
-	if (wp->node == WORLD_NONE || world_pod_terminal(wp)) {
-		return false;
-	}
-	const struct world_node *n = world_node_at(r->world, wp->node);
-	return !r->nodes_known || n->known;
-}
-
-static void count_pod(const struct report *r, const struct world_pod *wp, struct gpus *g)
-{
-	if (!is_somewhere(r, wp)) {
-		return;
-	}
-	switch (wp->gpu->class) {
-	case WORLD_WHOLE:
-		g->whole_pods++;
-		sum_add(&g->whole, wp->gpu->gpus);
-		return;
-	case WORLD_TENANT:
-		g->tenants += wp->gpu->milli > 0 ? 1 : 0;
-		sum_add(&g->milli, world_pod_milli(wp));
-		return;
-	case WORLD_CAPACITY:
-		sum_add(&g->held, wp->gpu->gpus);
-		sum_add(&g->empty, is_empty(wp) ? wp->gpu->gpus : 0);
-		return;
-	case WORLD_PENDING:
-	case WORLD_PROBE:
-	case WORLD_CLASSES:
-		return;
-	}
-}
-
-struct gpus report_gpus(const struct report *r)
-{
-	static const enum world_class classes[] = {WORLD_WHOLE, WORLD_TENANT, WORLD_CAPACITY};
-	struct gpus g = {0};
-	count_nodes(r, &g);
-	for (size_t k = 0; k < COUNT_OF(classes); k++) {
-		for (size_t i = 0; i < world_class_count(r->world, classes[k]); i++) {
-			count_pod(r, world_class_at(r->world, classes[k], i), &g);
-		}
-	}
-	return g;
-}
-
 /* --- whose pods are --- */
 
 /* Who is being asked for is not known in the end. */
@@ -278,21 +149,6 @@ static enum owner_answer last_above(
 	const struct last_word *l = data;
 	enum owner_answer answer = l->port->above(l->port->data, ns, object, ret_owner);
 	return answer == OWNER_LATER ? OWNER_UNKNOWN : answer;
-}
-
-size_t report_cut(const char *text, size_t most)
-{
-	size_t n = strnlen(text, most + 1);
-	/* Not within a character. */
-	for (n = n > most ? most : n; n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80; n--) {
-	}
-	return n;
-}
-
-const char *report_kind(struct arena *a, const char *kind, const char *group)
-{
-	return arena_printf(a, "%.*s%s%.*s", (int)report_cut(kind, KIND_MAX), kind,
-		*group != '\0' ? "." : "", (int)report_cut(group, KIND_MAX), group);
 }
 
 static void note_stranger(struct report *r, const struct world_pod *wp, const struct workload *w)
@@ -310,7 +166,8 @@ static void note_stranger(struct report *r, const struct world_pod *wp, const st
 
 /* As the sizer counts them: pods that have ended or are leaving do not count. False: it has to be
  * asked for. */
-static bool look_at(struct report *r, const struct world_pod *wp, const struct owner_port *port)
+static bool count_stranger_pod(
+	struct report *r, const struct world_pod *wp, const struct owner_port *port)
 {
 	struct pod pod;
 	struct workload w;
@@ -344,7 +201,9 @@ uint32_t report_look(struct report *r, const struct owner_port *port, bool final
 	for (size_t k = 0; k < COUNT_OF(classes); k++) {
 		for (size_t i = 0; i < world_class_count(r->world, classes[k]); i++) {
 			const struct world_pod *wp = world_class_at(r->world, classes[k], i);
-			pending += look_at(r, wp, final && port != NULL ? &word : port) ? 0 : 1;
+			pending += count_stranger_pod(r, wp, final && port != NULL ? &word : port)
+					   ? 0
+					   : 1;
 		}
 	}
 	strangers_end(&r->strangers);

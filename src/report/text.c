@@ -1,8 +1,11 @@
 /* The report for a person: a line or two a subject, then who is concerned, a few of them. */
+#include "report/text.h"
+
 #include "base/clock.h"
 #include "lines.h"
 #include "model/quantity.h"
 #include "parts.h"
+#include "summary.h"
 
 #define INDENT	  15
 #define SHOWN_MAX 10
@@ -12,7 +15,7 @@
 #define WORD_SHOWN    253
 #define LINE_BYTES    4096
 
-static const char *plural(int64_t n)
+static const char *plural_suffix(int64_t n)
 {
 	return n == 1 ? "" : "s";
 }
@@ -46,7 +49,7 @@ static void put_age(struct str *out, int64_t ms)
 }
 
 /* A line that would be too long for its str would be none. */
-static void put_cut(struct str *line, const char *text, size_t most)
+static void put_shortened(struct str *line, const char *text, size_t most)
 {
 	size_t n = report_cut(text, most);
 	str_append(line, text, n);
@@ -57,7 +60,7 @@ static void put_message(struct str *line, const char *message)
 {
 	if (*message != '\0') {
 		str_append_text(line, ": ");
-		put_cut(line, message, MESSAGE_SHOWN);
+		put_shortened(line, message, MESSAGE_SHOWN);
 	}
 }
 
@@ -73,21 +76,21 @@ static void put_leader(struct str *line, const struct report_parts *p, int64_t n
 	} else {
 		str_append_text(
 			line, report_leads(p, now_ms) ? "led by " : "nobody leads, the last was ");
-		put_cut(line, p->holder, WORD_SHOWN);
+		put_shortened(line, p->holder, WORD_SHOWN);
 		str_append_text(line, ", ");
 		put_age(line, age);
 		str_append_text(line, " ago");
 	}
 }
 
-static void write_controller(const struct report *r, int64_t now_ms, struct str *out)
+static void text_controller(const struct report *r, int64_t now_ms, struct str *out)
 {
 	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
 	const struct report_parts *p = &r->parts;
 	put_leader(&line, p, now_ms);
 	if (p->deployment_known) {
 		str_append_text(&line, "; image ");
-		put_cut(&line, text_or(p->image, "not told"), MESSAGE_SHOWN);
+		put_shortened(&line, text_or(p->image, "not told"), MESSAGE_SHOWN);
 		str_append_format(&line, ", %d of %d ready", p->ready, p->wanted);
 	}
 	str_append_format(&line, "; webhook %s", report_webhook_text(p));
@@ -100,7 +103,7 @@ static void write_canary(const struct report *r, int64_t now_ms, struct str *out
 	const char *policy = report_refused_by(&r->parts, now_ms);
 	if (policy != NULL) {
 		str_append_text(&line, "refused by the admission policy ");
-		put_cut(&line, policy, WORD_SHOWN);
+		put_shortened(&line, policy, WORD_SHOWN);
 		str_append_text(&line, ": whether the webhook is reached is not known, and "
 				       "preemption, overuse and replacements wait");
 		lines_put(out, "Canary", INDENT, INDENT, str_text(&line));
@@ -109,7 +112,7 @@ static void write_canary(const struct report *r, int64_t now_ms, struct str *out
 
 /* --- agents --- */
 
-static void write_agents(const struct report *r, int64_t now_ms, struct str *out)
+static void text_agents(const struct report *r, int64_t now_ms, struct str *out)
 {
 	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
 	const struct rows *unready = &r->unready;
@@ -122,7 +125,7 @@ static void write_agents(const struct report *r, int64_t now_ms, struct str *out
 		const struct row *row = &unready->items[i];
 		str_reset(&line);
 		str_append_format(&line, "%s on node ", row->reason);
-		put_cut(&line, row->ns, WORD_SHOWN);
+		put_shortened(&line, row->ns, WORD_SHOWN);
 		str_append_text(&line, " for ");
 		put_age(&line, now_ms - row->since_ms);
 		put_message(&line, text_or(row->message, ""));
@@ -138,13 +141,13 @@ static void write_agents(const struct report *r, int64_t now_ms, struct str *out
 
 /* --- GPUs --- */
 
-static void write_gpus(const struct report *r, struct str *out)
+static void text_gpus(const struct report *r, struct str *out)
 {
 	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
 	struct gpus g = report_gpus(r);
 	if (r->nodes_known) {
-		str_append_format(
-			&line, "%lld on %u node%s", (long long)g.gpus, g.nodes, plural(g.nodes));
+		str_append_format(&line, "%lld on %u node%s", (long long)g.gpus, g.nodes,
+			plural_suffix(g.nodes));
 	} else {
 		str_append_text(&line, "how many is not known");
 	}
@@ -158,7 +161,7 @@ static void write_gpus(const struct report *r, struct str *out)
 	if (r->pods_limit == NULL) {
 		str_append_format(&line, "%lld shared (", (long long)g.held);
 	}
-	str_append_format(&line, "%u tenant%s with ", g.tenants, plural(g.tenants));
+	str_append_format(&line, "%u tenant%s with ", g.tenants, plural_suffix(g.tenants));
 	put_gpus(&line, g.milli);
 	if (g.empty > 0) {
 		str_append_format(&line, ", %lld without a tenant", (long long)g.empty);
@@ -173,16 +176,16 @@ static void write_gpus(const struct report *r, struct str *out)
 
 /* --- workloads --- */
 
-static void write_causes(const struct causes *causes, const char *head, struct str *out)
+static void text_causes(const struct causes *causes, const char *head, struct str *out)
 {
 	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
 	for (size_t i = 0; i < causes->count && i < SHOWN_MAX; i++) {
 		const struct cause *c = &causes->items[i];
 		str_reset(&line);
 		str_append_format(&line, "%u ", c->count);
-		put_cut(&line, c->reason, WORD_SHOWN);
+		put_shortened(&line, c->reason, WORD_SHOWN);
 		str_append_text(&line, ", as ");
-		put_cut(&line, c->kind, WORD_SHOWN);
+		put_shortened(&line, c->kind, WORD_SHOWN);
 		str_append_format(&line, " %s/%s", c->ns, c->name);
 		put_message(&line, c->message);
 		lines_put(out, head, INDENT, INDENT, str_text(&line));
@@ -195,7 +198,7 @@ static void write_causes(const struct causes *causes, const char *head, struct s
 	}
 }
 
-static void write_works(const struct report *r, struct str *out)
+static void text_workloads(const struct report *r, struct str *out)
 {
 	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
 	const struct works *w = &r->works;
@@ -221,13 +224,13 @@ static void write_works(const struct report *r, struct str *out)
 	put_gpus(&line, w->saved_milli);
 	str_append_text(&line, " saved");
 	lines_put(out, "Workloads", INDENT, INDENT, str_text(&line));
-	write_causes(&w->unready, "  not ready", out);
-	write_causes(&w->blocked, "  blocked", out);
+	text_causes(&w->unready, "  not ready", out);
+	text_causes(&w->blocked, "  blocked", out);
 }
 
 /* --- pods --- */
 
-static void write_rows(const struct rows *rows, int64_t now_ms, struct str *out)
+static void text_rows(const struct rows *rows, int64_t now_ms, struct str *out)
 {
 	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
 	for (size_t i = 0; i < rows->count && i < SHOWN_MAX; i++) {
@@ -239,7 +242,7 @@ static void write_rows(const struct rows *rows, int64_t now_ms, struct str *out)
 			put_age(&line, now_ms - row->since_ms);
 			str_append_text(&line, ", ");
 		}
-		put_cut(&line, text_or(row->reason, "Unknown"), WORD_SHOWN);
+		put_shortened(&line, text_or(row->reason, "Unknown"), WORD_SHOWN);
 		put_message(&line, text_or(row->message, ""));
 		lines_put(out, "", 2, 4, str_text(&line));
 	}
@@ -256,11 +259,11 @@ static void put_count(struct str *line, uint32_t pods, const char *which)
 	if (pods == 0) {
 		str_append_format(line, "no pod%s", which);
 	} else {
-		str_append_format(line, "%u pod%s%s", pods, plural(pods), which);
+		str_append_format(line, "%u pod%s%s", pods, plural_suffix(pods), which);
 	}
 }
 
-static void write_pods(const struct report *r, int64_t now_ms, struct str *out)
+static void text_pods(const struct report *r, int64_t now_ms, struct str *out)
 {
 	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
 	if (!r->pods_known) {
@@ -268,11 +271,11 @@ static void write_pods(const struct report *r, int64_t now_ms, struct str *out)
 	}
 	put_count(&line, r->waiting.total, "");
 	lines_put(out, "Waiting", INDENT, INDENT, str_text(&line));
-	write_rows(&r->waiting, now_ms, out);
+	text_rows(&r->waiting, now_ms, out);
 	str_reset(&line);
 	put_count(&line, r->whole.total, " that asked for a share");
 	lines_put(out, "Left whole", INDENT, INDENT, str_text(&line));
-	write_rows(&r->whole, now_ms, out);
+	text_rows(&r->whole, now_ms, out);
 }
 
 /* --- owners --- */
@@ -297,7 +300,7 @@ static void put_names(struct str *line, const struct rows *rows, const char *kin
 static void put_sum(struct str *line, const struct stranger_sum *sum)
 {
 	put_gpus(line, sum->milli);
-	str_append_format(line, " of %u pod%s", sum->pods, plural(sum->pods));
+	str_append_format(line, " of %u pod%s", sum->pods, plural_suffix(sum->pods));
 }
 
 static void write_total(const struct strangers *t, struct str *out)
@@ -318,7 +321,7 @@ static void write_total(const struct strangers *t, struct str *out)
 	lines_put(out, "Unrecognized", INDENT, INDENT, str_text(&line));
 }
 
-static void write_owners(const struct report *r, struct str *out)
+static void text_owners(const struct report *r, struct str *out)
 {
 	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 4096};
@@ -349,13 +352,13 @@ static void write_owners(const struct report *r, struct str *out)
 
 void report_write_text(const struct report *r, int64_t now_ms, struct str *out)
 {
-	write_controller(r, now_ms, out);
+	text_controller(r, now_ms, out);
 	write_canary(r, now_ms, out);
-	write_agents(r, now_ms, out);
-	write_gpus(r, out);
-	write_works(r, out);
-	write_pods(r, now_ms, out);
-	write_owners(r, out);
+	text_agents(r, now_ms, out);
+	text_gpus(r, out);
+	text_workloads(r, out);
+	text_pods(r, now_ms, out);
+	text_owners(r, out);
 	for (size_t i = 0; i < r->gaps.count; i++) {
 		lines_put(out, i == 0 ? "Not shown" : "", INDENT, INDENT, r->gaps.items[i]);
 	}

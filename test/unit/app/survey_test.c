@@ -3,6 +3,8 @@
 
 #include "../kube/fake_wire.h"
 #include "model/names.h"
+#include "report/json.h"
+#include "report/text.h"
 
 #define LIST(...)  "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[" __VA_ARGS__ "]}"
 #define META(name) "\"metadata\":{\"name\":\"" name "\",\"namespace\":\"mine\",\"uid\":\"" name "\""

@@ -1,6 +1,9 @@
 /* What others have a say in: a policy that refuses the canary, PodGroups. */
 #include "report_bed.h"
 
+#include "report/json.h"
+#include "report/text.h"
+
 /* As long as somebody leads: what stands there is the leader's word. */
 Test(report, c3_a_policy_that_refuses_the_canary_is_named)
 {

@@ -1,6 +1,10 @@
 /* An installation at a glance, as text and as JSON. */
 #include "report_bed.h"
 
+#include "report/rows.h"
+#include "report/json.h"
+#include "report/text.h"
+
 #define NO_DRIVER                                                                                  \
 	"NoDriver: cannot load NVML: libnvidia-ml.so.1: cannot open shared object file\n"          \
 	"NoPods: the API server has not told the pods of this node yet\n"

@@ -1,9 +1,15 @@
-/* Pods that wait, and pods that asked for a share and started whole. */
+/* Rows of the report: pods that wait or started whole, agents that are not ready, and workloads. */
+#include "report/rows.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
 #include "model/names.h"
 #include "parts.h"
 #include "size/admit.h"
 #include "size/ask.h"
 #include "size/explain.h"
+#include "summary.h"
 
 #define SENTENCE_MAX 1024
 
@@ -158,4 +164,160 @@ void report_pod(struct report *r, const struct pod *pod)
 		wait_whole(r, pod);
 	}
 	note_whole(r, pod);
+}
+
+/* --- agents --- */
+
+#define WORD_MAX    64
+#define SAYS_MAX    400
+#define SILENT_TEXT "why, its port 9400 says at /readyz"
+
+void agents_clear(struct report *r)
+{
+	rows_clear(&r->unready);
+	r->agents = 0;
+}
+
+void report_agent(struct report *r, const struct pod *pod)
+{
+	bool runs = pod->phase == POD_RUNNING;
+	if (pod_is_terminal(pod) || pod->deleting_ms != 0) {
+		return;
+	}
+	r->agents++;
+	if (!runs || !pod->ready) {
+		rows_add(&r->unready, &r->pods_arena,
+			&(struct row){.ns = text_or(pod->node, "no node"),
+				.name = pod->name,
+				.since_ms = pod->created_ms,
+				.reason = runs ? "NotReady" : "NotRunning",
+				.message = runs ? SILENT_TEXT : NULL,
+				.home = text_equals(pod->ns, NAME_NAMESPACE) ? NAME_NAMESPACE
+									     : NAME_AGENT_HOME});
+	}
+}
+
+const char *report_unready_agent(const struct report *r, size_t i, const char **ret_ns)
+{
+	if (i >= r->unready.count) {
+		return NULL;
+	}
+	*ret_ns = r->unready.items[i].home;
+	return r->unready.items[i].name;
+}
+
+/* "NoDriver: cannot load NVML …", a line each; the first counts. */
+void report_agent_says(struct report *r, size_t i, const char *text, size_t size)
+{
+	size_t word = 0, end = 0;
+	while (word < size && word < WORD_MAX && isalpha((unsigned char)text[word])) {
+		word++;
+	}
+	if (i >= r->unready.count || word == 0 || word + 2 > size || text[word] != ':' ||
+		!isupper((unsigned char)text[0])) {
+		return;
+	}
+	const char *rest = text + word + 1;
+	size_t left = size - word - 1;
+	for (; left > 0 && *rest == ' '; left--) {
+		rest++;
+	}
+	while (end < left && end < SAYS_MAX && rest[end] != '\n') {
+		end++;
+	}
+	struct row *row = &r->unready.items[i];
+	row->reason = arena_printf(&r->pods_arena, "%.*s", (int)word, text);
+	row->message = arena_printf(&r->pods_arena, "%.*s", (int)end, rest);
+}
+
+/* --- workloads --- */
+
+#define OTHERS "others" /* no reason of a condition is written so */
+
+void works_clear(struct works *w)
+{
+	struct causes unready = w->unready, blocked = w->blocked;
+	VEC_CLEAR(&unready);
+	VEC_CLEAR(&blocked);
+	*w = (struct works){.unready = unready, .blocked = blocked};
+}
+
+static struct cause *cause_find(struct causes *causes, const char *reason)
+{
+	for (size_t i = 0; i < causes->count; i++) {
+		if (text_equals(causes->items[i].reason, reason)) {
+			return &causes->items[i];
+		}
+	}
+	return NULL;
+}
+
+/* The last of REPORT_REASONS_MAX is all further words. */
+static void add_cause(struct report *r, struct causes *causes, const struct recommendation *of,
+	const struct recommended_condition *c)
+{
+	struct arena *a = &r->works_arena;
+	const char *reason = text_empty(c->reason) ? "Unknown" : c->reason;
+	struct cause *known = cause_find(causes, reason);
+	if (known == NULL && causes->count + 1 >= REPORT_REASONS_MAX) {
+		reason = OTHERS;
+		known = cause_find(causes, reason);
+	}
+	if (known != NULL) {
+		known->count++;
+		return;
+	}
+	struct cause fresh = {.reason = arena_strdup(a, reason),
+		.ns = arena_strdup(a, of->target.ns),
+		.kind = arena_strdup(a, of->target.kind),
+		.name = arena_strdup(a, of->target.name),
+		.message = arena_strdup(a, text_or(c->message, "")),
+		.count = 1};
+	VEC_PUSH(causes, fresh);
+}
+
+/* The most frequent first, all others last. */
+static int compare_causes(const void *a, const void *b)
+{
+	const struct cause *l = a, *r = b;
+	bool l_last = text_equals(l->reason, OTHERS), r_last = text_equals(r->reason, OTHERS);
+	if (l_last != r_last) {
+		return l_last ? 1 : -1;
+	}
+	return l->count != r->count ? (l->count < r->count ? 1 : -1) : strcmp(l->reason, r->reason);
+}
+
+static void sort(struct causes *causes)
+{
+	if (causes->count > 1) {
+		qsort(causes->items, causes->count, sizeof *causes->items, compare_causes);
+	}
+}
+
+void works_end(struct works *w)
+{
+	sort(&w->unready);
+	sort(&w->blocked);
+}
+
+void report_work(struct report *r, const struct recommendation *of)
+{
+	const struct recommended_condition *ready = &of->conditions[RECOMMENDATION_READY];
+	const struct recommended_condition *blocked =
+		&of->conditions[RECOMMENDATION_UPDATE_BLOCKED];
+	struct works *w = &r->works;
+	w->total++;
+	if (ready->status != CONDITION_TRUE) {
+		add_cause(r, &w->unready, of, ready);
+	} else if (text_equals(ready->reason, "Ready")) {
+		w->automated++;
+	} else {
+		w->shown++;
+	}
+	if (blocked->status == CONDITION_TRUE) {
+		add_cause(r, &w->blocked, of, blocked);
+	}
+	w->applied += of->conditions[RECOMMENDATION_APPLIED].status == CONDITION_TRUE ? 1 : 0;
+	w->healing += of->healing.kind != HEALING_NONE ? 1 : 0;
+	sum_add(&w->saved_milli, of->saves ? of->saved_milli : 0);
 }

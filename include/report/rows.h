@@ -1,0 +1,31 @@
+/* Rows of the report: agents that are not ready, pods that wait or started whole, and workloads. */
+#ifndef REPORT_ROWS_H
+#define REPORT_ROWS_H
+
+#include <stddef.h>
+
+struct arena;
+struct pod;
+struct recommendation;
+struct report;
+struct row;
+struct rows;
+struct works;
+
+/* Agents that are not ready, by numbers from 0; NULL: there are no more. The texts are those of the
+ * pod's name and namespace. */
+const char *report_unready_agent(const struct report *r, size_t i, const char **ret_ns);
+/* What that one says of it itself at /readyz. */
+void report_agent_says(struct report *r, size_t i, const char *text, size_t size);
+
+/* For the other files of the report. */
+void report_agent(struct report *r, const struct pod *pod);
+void agents_clear(struct report *r);
+void report_pod(struct report *r, const struct pod *pod);
+void rows_clear(struct rows *rows);
+void rows_add(struct rows *rows, struct arena *a, const struct row *row);
+void report_work(struct report *r, const struct recommendation *of);
+void works_clear(struct works *w);
+void works_end(struct works *w); /* all are counted */
+
+#endif
