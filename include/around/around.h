@@ -44,9 +44,9 @@ const struct scaler *around_gpu_scaler(
 struct roll_budget around_budget(
 	const struct around *a, const char *ns, const struct pairs *labels, struct arena *arena);
 
-/* The time zones that policies name, as whoever may read files found them. NULL: not known.
- * Borrowed until the next around_zone_set. */
+/* The time zones that policies name, as whoever may read files found them. */
 #define AROUND_ZONES_MAX 64
+/* NULL: not known. Borrowed until the next around_zone_set. */
 const struct zone *around_zone(const struct around *a, const char *name);
 /* NULL forgets it. False: there are too many. */
 bool around_zone_set(struct around *a, const char *name, const struct zone *zone);

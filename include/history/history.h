@@ -164,14 +164,4 @@ struct history_kept {
 };
 struct history_kept *history_kept(struct history *h);
 
-/* --- as bytes, for a checkpoint --- */
-
-/* Exactly what is known, but for open minutes; false: it does not fit. */
-bool history_pack(const struct history *h, struct str *out);
-/* Strict: bytes that cannot have been written by this version, or more than 10 minutes from now,
- * are refused with what is wrong. FAULT_INVALID; nothing is returned then. Call history_fit on it,
- * the policy may have changed meanwhile. */
-int history_unpack(
-	struct view bytes, int64_t now_ms, struct history **ret, struct fault *ret_fault);
-
 #endif

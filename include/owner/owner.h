@@ -20,25 +20,6 @@
 #include "model/pod.h"
 #include "model/workload.h"
 
-enum owner_role {
-	OWNER_TOP,     /* a workload; only a GATHERS stands above it */
-	OWNER_PART,    /* never a workload if anything stands above it */
-	OWNER_GATHERS, /* a workload that makes others */
-};
-
-/* What is known of a kind of owner. */
-struct owner_row {
-	const char *group; /* of the API, "" for core */
-	const char *kind;
-	enum owner_role role;
-	bool ongoing;		 /* running pods are brought to a new share (else: new pods) */
-	bool leaves;		 /* its pods end by themselves: evicting one loses work */
-	enum workload_type type; /* UNKNOWN: the kind does not tell */
-};
-
-/* NULL: not one of the table. */
-const struct owner_row *owner_row_find(struct view group, const char *kind);
-
 struct owner_top {
 	const char *kind;  /* borrowed or literal; NULL: the pod has no controller that is named in
 			      full */
@@ -74,11 +55,6 @@ bool owner_is_worth_asking(const struct owner_top *object);
 
 /* `port` may be NULL: labels and names alone. */
 struct owner_top owner_top_of(const struct pod *pod, const struct owner_port *port);
-
-/* The kind of work: by the owner's kind, else by what the pod's labels, or the image, command and
- * arguments of its GPU container say. UNKNOWN where nothing does. A pod from the watch carries no
- * command and no arguments, so that there is less to tell by. */
-enum workload_type owner_work_of(const struct pod *pod, const struct owner_top *top);
 
 /* Does the controller of a pod make another one when it is gone, and count none as failed? */
 bool owner_makes_anew(const struct owner *owner);

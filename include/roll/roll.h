@@ -158,7 +158,6 @@ enum roll_why {
 	ROLL_GLOBAL_BUDGET,
 	ROLL_WHYS
 };
-const char *roll_why_name(enum roll_why why); /* one CamelCase word */
 
 struct roll_verdict {
 	enum roll_do does;
@@ -194,48 +193,5 @@ struct roll {
 	bool moves;	     /* what is under way is for another GPU, with the share that it has */
 	bool succeeded;	     /* what ended last did well */
 };
-
-/* What is zero is one of which nothing is known. */
-void roll_finish(struct roll *r);
-/* What the GPURecommendation says of the past; what was known is forgotten. */
-void roll_restore(struct roll *r, const struct recommendation *told);
-/* C35: pods that were to have a share wait in vain, and new ones are whole for a while. False: a
- * surge is under way, which ends by itself. */
-bool roll_give_back(struct roll *r, struct roll_fleet *fleet, int64_t now_ms);
-/* A person, or another policy: what stopped it is over. */
-void roll_resume(struct roll *r);
-
-/* Follows up what is under way, then judges. */
-void roll_plan(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
-	struct roll_verdict *ret);
-/* The caller carries the verdict out: EVICT, SURGE. */
-void roll_begin(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
-	const struct roll_verdict *v);
-
-/* After a rollback: may that pod, which serves nobody, make way for one with the share before? It
- * waits as whoever heals does. */
-bool roll_makes_way(struct roll_fleet *fleet, const struct roll_ask *ask, uint32_t pod);
-
-enum roll_end {
-	ROLL_END_DONE,	  /* the pod is going; what comes instead is watched */
-	ROLL_END_GONE,	  /* it was gone before */
-	ROLL_END_BUDGET,  /* a disruption budget refused */
-	ROLL_END_REFUSED, /* something else did, or the surge was dropped */
-	ROLL_END_LOST,	  /* the wrong pod went (C25) */
-};
-struct roll_ending {
-	enum roll_end end;
-	const char *by;	 /* who refused; NULL: nobody is named */
-	int64_t wait_ms; /* as it asked; 0: it did not */
-	bool made;	 /* a surge whose new pod was there, and did not get ready */
-};
-/* What became of it. */
-void roll_settle(
-	struct roll *r, struct roll_fleet *fleet, const struct roll_ending *e, int64_t now_ms);
-
-/* One sentence for a condition: what keeps it, who, and when it is tried again. In the arena. */
-const char *roll_explain(const struct roll_ask *ask, const struct roll_verdict *v, struct arena *a);
-/* "looked at again every minute" */
-const char *roll_again(int64_t every_ms, struct arena *a);
 
 #endif

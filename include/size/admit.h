@@ -87,17 +87,4 @@ void admit_mutation(const struct admit_input *in, const struct admit_verdict *v,
 enum reason admit_template(
 	const struct admit_input *in, enum isolation isolation, struct explain_facts *ret_facts);
 
-/* By what of it the pod starts together with others; NULL: by nothing that is known. `basic` as
- * basic_group. */
-const char *admit_gang(const struct pod *pod, bool basic);
-/* By its labels it is one rank of a parallel job: those of one job should not share a GPU. */
-bool admit_is_rank(const struct pod *pod);
-
-/* Frameworks that take most of a GPU's memory at start whatever their share is. NULL, or its name.
- */
-const char *admit_preallocator(const struct container *c);
-/* Of an image alone: does what it runs take memory ahead of need whatever else is said? Of JAX,
- * TensorFlow and Triton variables and models say, and an image does not. `image` may be NULL. */
-bool admit_takes_ahead(const char *image);
-
 #endif

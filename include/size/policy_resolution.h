@@ -75,16 +75,6 @@ struct policy_choice policy_choose(const struct policy_set *set, const struct po
 bool policy_selects(const struct policy *p, const struct policy_subject *who);
 /* Does p's strategy for owners of that kind say that no recommendation is applied? */
 bool policy_never_sizes(const struct policy *p, const char *kind);
-/* The compiled-in policies, all in mode Recommend, so that nothing changes: what holds where
- * nothing else does; that of a kind of work (UNKNOWN: NULL); that of a name, in whatever case
- * (builtin-TYPE; NULL: none). */
-const struct policy *policy_builtin(void);
-const struct policy *policy_builtin_for(enum workload_type type);
-const struct policy *policy_builtin_named(const char *name);
-
-/* The numbers of a policy for that kind of work: of those that it leaves open, the built-in's of
- * the kind; of an unknown kind, the general one's. Written bounds hold against those. */
-struct sizing policy_sizing(const struct policy *p, enum workload_type type);
 
 /* Keeps a share within the bounds of a person's policy (a built-in one has none) and its memory at
  * one CUDA context or more (context_mib 0: MODEL_CONTEXT_MIB). A zero stays: it follows from the

@@ -31,7 +31,7 @@
 #include "owner/groups.h"
 #include "owner/podgroups.h"
 #include "roll/roll.h"
-#include "sizer/bill.h"
+#include "sizer/bills.h"
 #include "world/world.h"
 
 #define SIZER_WORKLOADS_MAX  20000
@@ -103,20 +103,10 @@ struct sizer_now {
 struct sizer *sizer_create(const struct sizer_config *config);
 void sizer_destroy(struct sizer *s);
 
-/* What the watch of GPURecommendations said. False: it is too large to be kept. */
-bool sizer_observe(struct sizer *s, const struct change *c);
-
 /* All GPURecommendations are known; nothing is done before. */
 bool sizer_listed(const struct sizer *s);
 
 /* --- checkpoints --- */
-
-/* Checkpoints are not all read yet: what they say may be more than what is known. Until they are
- * none is written, and nothing becomes smaller; whoever runs short still gets more. */
-void sizer_wait(struct sizer *s, bool waits);
-/* What was measured before is forgotten: somebody else may have measured since. For whoever begins
- * to lead, before the checkpoints are read. */
-void sizer_forget(struct sizer *s);
 
 enum sizer_recall {
 	SIZER_RECALL_TAKEN,
@@ -124,15 +114,6 @@ enum sizer_recall {
 	SIZER_RECALL_VERSION,	 /* of a version that is not known: an event will tell */
 	SIZER_RECALL_MALFORMED,	 /* the same */
 };
-const char *sizer_recall_name(enum sizer_recall r);
-/* One checkpoint, after all GPURecommendations are known; what was measured meanwhile is added to
- * it. */
-enum sizer_recall sizer_recall(struct sizer *s, const struct checkpoint *from, int64_t now_ms);
-
-/* The process is about to end: the next steps write whatever is not in a checkpoint yet, at no
- * pace. */
-void sizer_end(struct sizer *s);
-bool sizer_ended(const struct sizer *s, struct sizer_now now);
 
 /* --- use --- */
 
@@ -154,12 +135,6 @@ struct sizer_use {
 	uint32_t figure_count;
 	const struct app_gauges *app; /* what its application tells; borrowed, NULL: nothing */
 };
-/* False: the pod is none of a workload that is known. The same figure may be told again. */
-bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms);
-
-/* What became of a pod. Each is looked at once a round; before its figures are told it is time to
- * do it again, so that whoever is in need is helped at once. */
-void sizer_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms);
 
 /* Looks at no more than `budget` pods and workloads; `plan` is reset and filled. A plan that is
  * unfinished asks to go on soon. */

@@ -8,6 +8,7 @@
 #include "codec/checkpoint.h"
 #include "kube/reflector.h"
 #include "model/names.h"
+#include "sizer/usage_checkpoints.h"
 
 /* Whoever runs short is helped without them, too: so long it is waited for. */
 #define LATE_MS 30000

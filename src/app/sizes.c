@@ -5,6 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "sizer/recommendation_watch.h"
+#include "sizer/usage_checkpoints.h"
+#include "sizer/workload_pods.h"
 #include "bill_metrics.h"
 #include "pasts.h"
 #include "recall.h"

@@ -6,7 +6,31 @@
 
 #include "base/map.h"
 #include "base/str.h"
-#include "parts.h"
+#include "base/vec.h"
+#include "item.h"
+
+struct around_zone {
+	char name[ZONE_NAME_MAX + 1];
+	struct zone zone;
+};
+
+#define CHAINS 1024 /* a power of two */
+
+struct watched {
+	uint32_t mark, count;
+	uint64_t unkept;
+	bool complete, relisting, stale, missed, missed_now;
+};
+
+struct around {
+	struct around_item *named[CHAINS]; /* owned */
+	struct around_item *placed[CHAINS];
+	struct watched scalers, scaled_objects, budgets;
+	size_t bytes;
+	struct {
+		VEC_FIELDS(struct around_zone);
+	} zones;
+};
 
 struct around *around_create(void)
 {
@@ -56,13 +80,14 @@ static struct around_item **named_chain(
 	return &a->named[(hash_pair(ns, name) + (uint64_t)kind) % CHAINS];
 }
 
-static size_t place_of(const struct around_item *i)
+static size_t target_chain(const struct around_item *i)
 {
 	return (i->kind == KIND_BUDGET ? hash_text(i->ns) : workload_key_hash(&i->scaler.target)) %
 	       CHAINS;
 }
 
-static struct around_item **find(struct around *a, enum kind kind, const char *ns, const char *name)
+static struct around_item **item_slot(
+	struct around *a, enum kind kind, const char *ns, const char *name)
 {
 	struct around_item **slot = named_chain(a, kind, ns, name);
 	while (*slot != NULL && ((*slot)->kind != kind || !text_equals((*slot)->ns, ns) ||
@@ -72,10 +97,10 @@ static struct around_item **find(struct around *a, enum kind kind, const char *n
 	return slot;
 }
 
-static void add(struct around *a, struct around_item *i)
+static void item_link(struct around *a, struct around_item *i)
 {
 	struct around_item **named = named_chain(a, i->kind, i->ns, i->name);
-	struct around_item **placed = &a->placed[place_of(i)];
+	struct around_item **placed = &a->placed[target_chain(i)];
 	i->next_named = *named;
 	*named = i;
 	i->next_placed = *placed;
@@ -85,10 +110,10 @@ static void add(struct around *a, struct around_item *i)
 }
 
 /* `slot` is where it hangs among the named. */
-static void drop(struct around *a, struct around_item **slot)
+static void item_unlink(struct around *a, struct around_item **slot)
 {
 	struct around_item *i = *slot;
-	struct around_item **placed = &a->placed[place_of(i)];
+	struct around_item **placed = &a->placed[target_chain(i)];
 	while (*placed != i) {
 		placed = &(*placed)->next_placed;
 	}
@@ -105,7 +130,7 @@ static void drop_unmarked(struct around *a, enum kind kind, uint32_t mark)
 		struct around_item **slot = &a->named[i];
 		while (*slot != NULL) {
 			if ((*slot)->kind == kind && (*slot)->mark != mark) {
-				drop(a, slot);
+				item_unlink(a, slot);
 			} else {
 				slot = &(*slot)->next_named;
 			}
@@ -115,7 +140,7 @@ static void drop_unmarked(struct around *a, enum kind kind, uint32_t mark)
 
 /* --- what the watches say --- */
 
-static bool set(struct around *a, const struct change *c)
+static bool watch_item_set(struct around *a, const struct change *c)
 {
 	struct watched *w = watched_of(a, c->kind);
 	uint32_t most = c->kind == KIND_BUDGET ? AROUND_BUDGETS_MAX : AROUND_SCALERS_MAX;
@@ -124,32 +149,32 @@ static bool set(struct around *a, const struct change *c)
 		w->unkept++;
 		return false;
 	}
-	struct around_item **old = find(a, c->kind, made->ns, made->name);
+	struct around_item **old = item_slot(a, c->kind, made->ns, made->name);
 	if (*old != NULL) {
-		drop(a, old);
+		item_unlink(a, old);
 	} else if (w->count >= most || a->bytes > AROUND_BYTES_MAX) {
 		around_item_destroy(made);
 		w->unkept++;
 		return false;
 	}
 	made->mark = w->mark;
-	add(a, made);
+	item_link(a, made);
 	return true;
 }
 
-static void gone(struct around *a, const struct change *c)
+static void watch_item_gone(struct around *a, const struct change *c)
 {
-	struct around_item **slot = find(a, c->kind, text_or(c->ns, ""), text_or(c->name, ""));
+	struct around_item **slot = item_slot(a, c->kind, text_or(c->ns, ""), text_or(c->name, ""));
 	if (*slot != NULL) {
-		drop(a, slot);
+		item_unlink(a, slot);
 	}
 }
 
 /* One that cannot be read: what was known of it holds. If nothing was, then not all is known. */
-static void keep(struct around *a, const struct change *c)
+static void watch_item_keep(struct around *a, const struct change *c)
 {
 	struct watched *w = watched_of(a, c->kind);
-	struct around_item **slot = find(a, c->kind, text_or(c->ns, ""), text_or(c->name, ""));
+	struct around_item **slot = item_slot(a, c->kind, text_or(c->ns, ""), text_or(c->name, ""));
 	if (*slot != NULL) {
 		(*slot)->mark = w->mark;
 	} else {
@@ -157,7 +182,7 @@ static void keep(struct around *a, const struct change *c)
 	}
 }
 
-static void relist_end(struct around *a, const struct change *c)
+static void watch_relist_end(struct around *a, const struct change *c)
 {
 	struct watched *w = watched_of(a, c->kind);
 	if (!w->relisting) {
@@ -178,12 +203,12 @@ bool around_apply(struct around *a, const struct change *c)
 	ENSURE(c->kind == KIND_SCALER || c->kind == KIND_SCALED_OBJECT || c->kind == KIND_BUDGET);
 	switch (c->type) {
 	case CHANGE_SET:
-		return set(a, c);
+		return watch_item_set(a, c);
 	case CHANGE_GONE:
-		gone(a, c);
+		watch_item_gone(a, c);
 		return true;
 	case CHANGE_KEEP:
-		keep(a, c);
+		watch_item_keep(a, c);
 		return true;
 	case CHANGE_RELIST_BEGIN:
 		w->mark++;
@@ -191,7 +216,7 @@ bool around_apply(struct around *a, const struct change *c)
 		w->missed_now = false;
 		return true;
 	case CHANGE_RELIST_END:
-		relist_end(a, c);
+		watch_relist_end(a, c);
 		return true;
 	case CHANGE_STALE:
 	case CHANGE_FRESH:
@@ -252,7 +277,7 @@ const struct scaler *around_gpu_scaler(
 }
 
 /* A budget without a selector is of no pod. */
-static bool covers(const struct around_item *i, const char *ns, const struct pairs *labels)
+static bool budget_covers(const struct around_item *i, const char *ns, const struct pairs *labels)
 {
 	return i->kind == KIND_BUDGET && text_equals(i->ns, ns) && i->budget.selector.present &&
 	       selector_matches(&i->budget.selector, labels);
@@ -265,7 +290,7 @@ struct roll_budget around_budget(
 	bool known = around_knows(a, KIND_BUDGET);
 	const struct around_item *i = known ? a->placed[hash_text(ns) % CHAINS] : NULL;
 	for (; i != NULL; i = i->next_placed) {
-		if (!covers(i, ns, labels)) {
+		if (!budget_covers(i, ns, labels)) {
 			continue;
 		}
 		if (first == NULL || strcmp(i->name, first->name) < 0) {
@@ -299,4 +324,44 @@ void around_sum(const struct around *a, struct around_totals *ret)
 	*ret = (struct around_totals){.scalers = a->scalers.count + a->scaled_objects.count,
 		.budgets = a->budgets.count,
 		.bytes = sizeof *a + a->bytes};
+}
+
+/* --- time zones --- */
+
+static struct around_zone *zone_slot(const struct around *a, const char *name)
+{
+	for (size_t i = 0; i < a->zones.count; i++) {
+		if (text_equals(a->zones.items[i].name, name)) {
+			return &a->zones.items[i];
+		}
+	}
+	return NULL;
+}
+
+const struct zone *around_zone(const struct around *a, const char *name)
+{
+	const struct around_zone *z = zone_slot(a, name);
+	return z != NULL ? &z->zone : NULL;
+}
+
+bool around_zone_set(struct around *a, const char *name, const struct zone *zone)
+{
+	struct around_zone *z = zone_slot(a, name);
+	if (zone == NULL) {
+		if (z != NULL) {
+			VEC_REMOVE_SWAP(&a->zones, (size_t)(z - a->zones.items));
+		}
+		return true;
+	}
+	if (z != NULL) {
+		z->zone = *zone;
+		return true;
+	}
+	if (a->zones.count >= AROUND_ZONES_MAX || strlen(name) > ZONE_NAME_MAX) {
+		return false;
+	}
+	struct around_zone fresh = {.zone = *zone};
+	memcpy(fresh.name, name, strlen(name));
+	VEC_PUSH(&a->zones, fresh);
+	return true;
 }

@@ -1,14 +1,14 @@
 /* Copies that outlive the change that brought them. */
+#include "item.h"
+
 #include <stdlib.h>
 
 #include "around/around.h"
-#include "base/str.h"
-#include "parts.h"
 
 /* There are many small ones, and a block of 4 KiB each would be mostly empty. */
 #define BLOCK_BYTES 256
 
-static const char *copy(struct arena *a, const char *text)
+static const char *copy_or_empty(struct arena *a, const char *text)
 {
 	return arena_strdup(a, text_or(text, ""));
 }
@@ -19,15 +19,16 @@ static void copy_scaler(struct around_item *i, const struct scaler *from)
 	struct scaler *to = &i->scaler;
 	const char **metrics = ARENA_ARRAY(a, const char *, from->metric_count + 1);
 	for (uint32_t k = 0; k < from->metric_count; k++) {
-		metrics[k] = copy(a, from->metrics[k]);
+		metrics[k] = copy_or_empty(a, from->metrics[k]);
 	}
 	*to = *from;
-	to->kind = copy(a, from->kind);
-	to->name = copy(a, from->name);
-	to->uid = copy(a, from->uid);
+	to->kind = copy_or_empty(a, from->kind);
+	to->name = copy_or_empty(a, from->name);
+	to->uid = copy_or_empty(a, from->uid);
 	to->metrics = metrics;
-	to->target = (struct workload_key){copy(a, from->target.ns), copy(a, from->target.group),
-		copy(a, from->target.kind), copy(a, from->target.name)};
+	to->target = (struct workload_key){copy_or_empty(a, from->target.ns),
+		copy_or_empty(a, from->target.group), copy_or_empty(a, from->target.kind),
+		copy_or_empty(a, from->target.name)};
 	i->ns = to->target.ns;
 	i->name = to->name;
 	i->gpu_metric = scaler_gpu_metric(to);
@@ -37,9 +38,9 @@ static void copy_term(struct arena *a, const struct term *from, struct term *to)
 {
 	const char **values = ARENA_ARRAY(a, const char *, from->value_count + 1);
 	for (uint32_t i = 0; i < from->value_count; i++) {
-		values[i] = copy(a, from->values[i]);
+		values[i] = copy_or_empty(a, from->values[i]);
 	}
-	*to = (struct term){copy(a, from->key), from->operator, values, from->value_count};
+	*to = (struct term){copy_or_empty(a, from->key), from->operator, values, from->value_count};
 }
 
 static void copy_budget(struct around_item *i, const struct budget *from)
@@ -48,14 +49,14 @@ static void copy_budget(struct around_item *i, const struct budget *from)
 	const struct selector *s = &from->selector;
 	struct budget *to = &i->budget;
 	*to = *from;
-	to->ns = copy(a, from->ns);
-	to->name = copy(a, from->name);
-	to->uid = copy(a, from->uid);
+	to->ns = copy_or_empty(a, from->ns);
+	to->name = copy_or_empty(a, from->name);
+	to->uid = copy_or_empty(a, from->uid);
 	to->selector.match_labels.items = ARENA_ARRAY(a, struct pair, s->match_labels.count + 1);
 	for (uint32_t k = 0; k < s->match_labels.count; k++) {
 		const struct pair *p = &s->match_labels.items[k];
 		to->selector.match_labels.items[k] =
-			(struct pair){copy(a, p->key), copy(a, p->value)};
+			(struct pair){copy_or_empty(a, p->key), copy_or_empty(a, p->value)};
 	}
 	to->selector.expressions.items = ARENA_ARRAY(a, struct term, s->expressions.count + 1);
 	for (uint32_t k = 0; k < s->expressions.count; k++) {

@@ -4,6 +4,7 @@
 
 #include "model/names.h"
 #include "size/explain.h"
+#include "size/explain_gpus.h"
 #include "state.h"
 
 void alarm_say(struct engine *e, const struct holder *h, const char *reason, const struct str *text,

@@ -6,6 +6,7 @@
 #include "model/names.h"
 #include "overuse.h"
 #include "size/blame.h"
+#include "size/explain_gpus.h"
 #include "state.h"
 
 /* Two looks of an agent, and an answer. */

@@ -6,6 +6,7 @@
 #include "model/quantity.h"
 #include "model/refusal.h"
 #include "size/admit.h"
+#include "size/managed.h"
 #include "size/policy_resolution.h"
 
 struct policy_choice policy_of(const struct engine *e, const struct pod *pod)

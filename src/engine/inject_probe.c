@@ -6,6 +6,7 @@
 #include "inject.h"
 #include "model/names.h"
 #include "size/explain.h"
+#include "size/explain_gpus.h"
 #include "state.h"
 
 /* The image is there and the node is the capacity pod's: whoever is silent for longer than this

@@ -3,6 +3,7 @@
 
 #include "model/refusal.h"
 #include "size/explain.h"
+#include "size/explain_gpus.h"
 #include "state.h"
 
 static const struct inject_memo *memo_of(

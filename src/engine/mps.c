@@ -3,6 +3,7 @@
 
 #include "size/explain.h"
 #include "state.h"
+#include "size/explain_gpus.h"
 #include "world/node_states.h"
 
 /* The last that its agent told since the capacity pod is there; NULL: nothing. */

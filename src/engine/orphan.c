@@ -6,6 +6,7 @@
 
 #include "model/names.h"
 #include "size/explain.h"
+#include "size/explain_gpus.h"
 #include "state.h"
 
 #define LOST_MS	       60000

@@ -6,6 +6,7 @@
 #include "overuse.h"
 #include "size/blame.h"
 #include "state.h"
+#include "size/explain_gpus.h"
 #include "world/departed.h"
 #include "world/node_states.h"
 

@@ -2,6 +2,7 @@
 #include "overuse.h"
 
 #include "model/names.h"
+#include "size/explain_gpus.h"
 #include "state.h"
 
 #define SENTENCE_MAX 1024

@@ -5,6 +5,7 @@
 #include "model/names.h"
 #include "model/refusal.h"
 #include "size/explain.h"
+#include "size/explain_gpus.h"
 
 /* C23: after ten seconds or on a new reason, at most one a minute a pod. */
 #define TELL_AFTER_MS 10000

@@ -9,6 +9,8 @@
 
 #include "state.h"
 
+#include "size/builtin.h"
+
 /* Those who do not mind company: one number a mode of isolation. All others are hashes. */
 #define COMPANY_ANY   1
 #define COMPANY_NAMED 16

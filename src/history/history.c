@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "track.h"
 
 #define AHEAD_MS 30000 /* clocks of nodes differ */
@@ -207,29 +206,22 @@ bool history_add_run(struct history *h, int64_t created_ms, bool known)
 
 /* --- who leads --- */
 
-static int64_t minutes_of(const struct track *t, int64_t now_ms)
-{
-	int64_t compute = 0, memory = 0;
-	hours_observed(&t->hours, now_ms, &compute, &memory);
-	return compute < memory ? compute : memory;
-}
-
 static bool is_enough(
 	const struct history *h, const struct track *t, const struct sizing *s, int64_t now_ms)
 {
-	int64_t seen_s = minutes_of(t, now_ms) * 60;
+	int64_t seen_s = track_minutes(t, now_ms) * 60;
 	if (s->required_runs > 0 && h->runs >= s->required_runs && seen_s >= s->required_run_s) {
 		return true;
 	}
 	return (s->required_runs == 0 || s->required_s > 0) && seen_s >= s->required_s;
 }
 
-static bool is_fresh(const struct track *t, int64_t now_ms)
+static bool track_is_fresh(const struct track *t, int64_t now_ms)
 {
 	return now_ms - t->last_ms <= HISTORY_FRESH_MS;
 }
 
-static int32_t rank_of(const struct track *t)
+static int32_t source_rank(const struct track *t)
 {
 	return t->source * 2 + (t->estimated ? 1 : 0);
 }
@@ -241,16 +233,16 @@ static bool takes_lead(
 	const struct history *h, const struct track *t, const struct sizing *s, int64_t now_ms)
 {
 	const struct track *lead = &h->tracks[h->lead];
-	bool silent = !is_fresh(lead, now_ms);
-	if (!is_fresh(t, now_ms)) {
+	bool silent = !track_is_fresh(lead, now_ms);
+	if (!track_is_fresh(t, now_ms)) {
 		return is_enough(h, t, s, now_ms) && !is_enough(h, lead, s, now_ms);
 	}
 	if (!is_enough(h, lead, s, now_ms)) {
 		return is_enough(h, t, s, now_ms) ||
-		       (silent && minutes_of(t, now_ms) > minutes_of(lead, now_ms));
+		       (silent && track_minutes(t, now_ms) > track_minutes(lead, now_ms));
 	}
 	bool long_silent = silent && now_ms - lead->last_ms >= s->required_s * 1000;
-	return is_enough(h, t, s, now_ms) && (long_silent || rank_of(t) < rank_of(lead));
+	return is_enough(h, t, s, now_ms) && (long_silent || source_rank(t) < source_rank(lead));
 }
 
 static void choose_lead(struct history *h, const struct sizing *s, int64_t now_ms)
@@ -267,21 +259,21 @@ static void choose_lead(struct history *h, const struct sizing *s, int64_t now_m
 static bool is_heard(const struct history *h, int64_t now_ms)
 {
 	for (uint32_t i = 0; i < h->count; i++) {
-		if (is_fresh(&h->tracks[i], now_ms)) {
+		if (track_is_fresh(&h->tracks[i], now_ms)) {
 			return true;
 		}
 	}
 	return false;
 }
 
-static enum history_state state_of(
+static enum history_state history_state_at(
 	const struct history *h, const struct sizing *s, int64_t now_ms, bool running)
 {
 	const struct track *lead = &h->tracks[h->lead];
 	if (running && !is_heard(h, now_ms)) {
 		return HISTORY_STALE;
 	}
-	bool led = !running || is_fresh(lead, now_ms);
+	bool led = !running || track_is_fresh(lead, now_ms);
 	return led && is_enough(h, lead, s, now_ms) ? HISTORY_SUFFICIENT : HISTORY_LEARNING;
 }
 
@@ -313,7 +305,7 @@ struct history_facts history_judge(
 	f.coverage_percent = percent < 100 ? (int32_t)percent : 100;
 	f.quiet_minutes = lead->hours.quiet;
 	f.source = track_source(lead);
-	f.state = state_of(h, s, now_ms, running);
+	f.state = history_state_at(h, s, now_ms, running);
 	return f;
 }
 

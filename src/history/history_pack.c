@@ -1,11 +1,12 @@
 /* A history as bytes of a checkpoint, and back. What is read may have been written by anybody who
  * may write a checkpoint: nothing is believed that could not have been written here. */
-#include "history/history.h"
+#include "history/history_pack.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "history/history.h"
 #include "track.h"
 
 /* A leader's clock may be behind that of the one before. */
@@ -58,13 +59,6 @@ bool history_pack(const struct history *h, struct str *out)
 
 /* --- reading --- */
 
-static uint64_t unpack_most(struct unpack *u, uint64_t most)
-{
-	uint64_t value = unpack_u64(u);
-	u->bad |= value > most;
-	return u->bad ? 0 : value;
-}
-
 static int64_t unpack_time(struct unpack *u)
 {
 	int64_t ms = unpack_i64(u);
@@ -84,15 +78,15 @@ static struct history_lower unpack_lower(struct unpack *u)
 static void unpack_track(struct unpack *u, const struct history *h, struct track *t)
 {
 	*t = (struct track){.serial = h->serial};
-	t->source = (uint8_t)unpack_most(u, METERED_SOURCES - 1);
-	t->estimated = unpack_most(u, 1) != 0;
+	t->source = (uint8_t)unpack_at_most(u, METERED_SOURCES - 1);
+	t->estimated = unpack_at_most(u, 1) != 0;
 	const char *basis = unpack_text(u);
 	u->bad |= basis == NULL || strlen(basis) > METERED_BASIS_MAX;
 	track_name(t, u->bad ? NULL : basis);
-	t->samples = (uint32_t)unpack_most(u, UINT32_MAX);
+	t->samples = (uint32_t)unpack_at_most(u, UINT32_MAX);
 	t->first_ms = unpack_time(u);
 	t->last_ms = unpack_time(u);
-	t->active = (int32_t)unpack_most(u, INT32_MAX);
+	t->active = (int32_t)unpack_at_most(u, INT32_MAX);
 	u->bad |= t->first_ms > t->last_ms;
 	levels_unpack(&t->compute, u);
 	recent_unpack(&t->recent, u);
@@ -128,8 +122,8 @@ static void unpack_pool(struct unpack *u, struct history *h)
 
 static void unpack_tracks(struct unpack *u, struct history *h)
 {
-	uint32_t count = (uint32_t)unpack_most(u, HISTORY_SOURCES);
-	h->lead = (uint8_t)unpack_most(u, count > 0 ? count - 1 : 0);
+	uint32_t count = (uint32_t)unpack_at_most(u, HISTORY_SOURCES);
+	h->lead = (uint8_t)unpack_at_most(u, count > 0 ? count - 1 : 0);
 	if (!u->bad && count > 0) {
 		h->tracks = xcalloc(count, sizeof *h->tracks);
 	}
@@ -143,21 +137,21 @@ static void unpack_tracks(struct unpack *u, struct history *h)
 
 static void unpack_history(struct unpack *u, struct history *h, uint64_t version)
 {
-	h->window_s = (uint32_t)unpack_most(u, SIZING_WINDOW_MAX_S);
-	h->half_life_s = (uint32_t)unpack_most(u, SIZING_WINDOW_MAX_S);
-	h->runs = (int32_t)unpack_most(u, INT32_MAX);
+	h->window_s = (uint32_t)unpack_at_most(u, SIZING_WINDOW_MAX_S);
+	h->half_life_s = (uint32_t)unpack_at_most(u, SIZING_WINDOW_MAX_S);
+	h->runs = (int32_t)unpack_at_most(u, INT32_MAX);
 	h->run_ms = h->base_ms = version > 1 ? unpack_time(u) : 0;
 	u->bad |= h->window_s < 3600 || h->half_life_s < 60;
-	h->kept.memory_class = (uint8_t)unpack_most(u, UINT8_MAX);
+	h->kept.memory_class = (uint8_t)unpack_at_most(u, UINT8_MAX);
 	h->kept.compute = unpack_lower(u);
 	h->kept.memory = unpack_lower(u);
 	h->kept.told_ms = unpack_time(u);
-	h->kept.held.milli = (int64_t)unpack_most(u, 1000);
-	h->kept.held.mib = (int64_t)unpack_most(u, METERED_MEMORY_MAX);
+	h->kept.held.milli = (int64_t)unpack_at_most(u, 1000);
+	h->kept.held.mib = (int64_t)unpack_at_most(u, METERED_MEMORY_MAX);
 	if (!u->bad) {
 		unpack_tracks(u, h);
 	}
-	if (unpack_most(u, 1) == 1) {
+	if (unpack_at_most(u, 1) == 1) {
 		if (version <= HISTORY_VERSION_PLAIN) {
 			unpack_fullness(u);
 		} else {

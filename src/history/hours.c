@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "history/history.h"
 
 #define MIB_BITS     12
@@ -53,7 +52,7 @@ void hours_fit(struct hours *h, uint32_t window_s)
 
 /* --- adding --- */
 
-static void advance(struct hours *h, int32_t hour)
+static void hours_roll_to(struct hours *h, int32_t hour)
 {
 	if (hour <= h->last) {
 		return;
@@ -65,7 +64,7 @@ static void advance(struct hours *h, int32_t hour)
 	h->last = hour;
 }
 
-static void shift(struct hours *h, int32_t minute)
+static void minutes_roll_to(struct hours *h, int32_t minute)
 {
 	int32_t by = minute - h->minute;
 	if (by <= 0) {
@@ -78,10 +77,10 @@ static void shift(struct hours *h, int32_t minute)
 
 /* Is this minute one more than the hour has? Of what is told more than an hour late nobody knows
  * whether it was counted: it makes one minute, so that its hour is no gap. */
-static bool is_new(struct hours *h, uint64_t *bits, int64_t at_ms, uint32_t minutes)
+static bool note_minute(struct hours *h, uint64_t *bits, int64_t at_ms, uint32_t minutes)
 {
 	int32_t minute = (int32_t)(at_ms / MINUTE_MS);
-	shift(h, minute);
+	minutes_roll_to(h, minute);
 	int32_t back = h->minute - minute;
 	if (back >= 64) {
 		return minutes == 0;
@@ -92,16 +91,16 @@ static bool is_new(struct hours *h, uint64_t *bits, int64_t at_ms, uint32_t minu
 	return !found && minutes < 60;
 }
 
-static uint32_t *touch(struct hours *h, int64_t at_ms)
+static uint32_t *hour_cell(struct hours *h, int64_t at_ms)
 {
 	int32_t hour = (int32_t)(at_ms / HOUR_MS);
-	advance(h, hour);
+	hours_roll_to(h, hour);
 	return h->last - hour < h->count ? cell_at(h, hour) : NULL;
 }
 
 void hours_add_memory(struct hours *h, int64_t mib, int64_t at_ms)
 {
-	uint32_t *cell = touch(h, at_ms);
+	uint32_t *cell = hour_cell(h, at_ms);
 	if (cell == NULL) {
 		return;
 	}
@@ -110,22 +109,22 @@ void hours_add_memory(struct hours *h, int64_t mib, int64_t at_ms)
 		*cell = most << MIB_BITS | (*cell & ((1u << MIB_BITS) - 1));
 	}
 	uint32_t minutes = *cell >> MEMORY_BITS & MINUTES_MASK;
-	if (is_new(h, &h->memory_bits, at_ms, minutes)) {
+	if (note_minute(h, &h->memory_bits, at_ms, minutes)) {
 		*cell += 1u << MEMORY_BITS;
 	}
 }
 
 void hours_add_compute(struct hours *h, int64_t at_ms)
 {
-	uint32_t *cell = touch(h, at_ms);
-	if (cell != NULL && is_new(h, &h->compute_bits, at_ms, *cell & MINUTES_MASK)) {
+	uint32_t *cell = hour_cell(h, at_ms);
+	if (cell != NULL && note_minute(h, &h->compute_bits, at_ms, *cell & MINUTES_MASK)) {
 		*cell += 1;
 	}
 }
 
 void hours_merge(struct hours *h, const struct hours *other)
 {
-	advance(h, other->last);
+	hours_roll_to(h, other->last);
 	for (int32_t i = other->last; i > other->last - other->count && i > 0; i--) {
 		uint32_t *cell = h->last - i < h->count ? cell_at(h, i) : NULL,
 			 from = *cell_at(other, i);
@@ -139,13 +138,13 @@ void hours_merge(struct hours *h, const struct hours *other)
 		minutes = minutes < 60 ? minutes : 60;
 		*cell = mib << MIB_BITS | minutes << MEMORY_BITS | (*cell & MINUTES_MASK);
 	}
-	shift(h, other->minute);
+	minutes_roll_to(h, other->minute);
 }
 
 /* --- reading --- */
 
 /* The first hour that is looked at. */
-static int32_t first_of(const struct hours *h, uint32_t hours, int64_t now_ms)
+static int32_t first_hour(const struct hours *h, uint32_t hours, int64_t now_ms)
 {
 	int32_t now = (int32_t)(now_ms / HOUR_MS), oldest = h->last - h->count + 1;
 	int32_t first = now - (int32_t)hours;
@@ -156,7 +155,7 @@ static int32_t first_of(const struct hours *h, uint32_t hours, int64_t now_ms)
 int64_t hours_peak(const struct hours *h, uint32_t hours, int64_t now_ms)
 {
 	int64_t peak = -1;
-	for (int32_t i = first_of(h, hours, now_ms); i <= h->last; i++) {
+	for (int32_t i = first_hour(h, hours, now_ms); i <= h->last; i++) {
 		uint32_t cell = *cell_at(h, i);
 		int64_t mib = cell >> MIB_BITS;
 		if ((cell >> MEMORY_BITS & MINUTES_MASK) > 0 && mib > peak) {
@@ -170,7 +169,7 @@ void hours_observed(
 	const struct hours *h, int64_t now_ms, int64_t *ret_compute, int64_t *ret_memory)
 {
 	*ret_compute = *ret_memory = 0;
-	for (int32_t i = first_of(h, h->count - 1u, now_ms); i <= h->last; i++) {
+	for (int32_t i = first_hour(h, h->count - 1u, now_ms); i <= h->last; i++) {
 		*ret_compute += *cell_at(h, i) & MINUTES_MASK;
 		*ret_memory += *cell_at(h, i) >> MEMORY_BITS & MINUTES_MASK;
 	}

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-
 /* 2^(i/64), 16 bits after the point. Between two of them a line is off by less than 1 in 60000. */
 static const uint32_t powers[65] = {
 	65536,
@@ -90,7 +88,7 @@ static int32_t turn_at(const struct levels *l, int64_t at_ms)
 }
 
 /* How many turns ago it was seen. */
-static int32_t age_of(const struct levels *l, uint8_t seen, int32_t turn)
+static int32_t turns_since_seen(const struct levels *l, uint8_t seen, int32_t turn)
 {
 	return turn - l->turn + (uint8_t)((uint32_t)l->turn - seen);
 }
@@ -111,7 +109,7 @@ static uint8_t *numbers_in(const struct levels *l)
 }
 
 /* Where it is, or would be. */
-static uint32_t place_of(const struct levels *l, uint32_t level)
+static uint32_t level_index(const struct levels *l, uint32_t level)
 {
 	const uint8_t *numbers = numbers_in(l);
 	uint32_t at = 0;
@@ -141,9 +139,9 @@ static void grow(struct levels *l)
 }
 
 /* Made if need be, without any weight, seen in that turn. */
-static uint32_t touch(struct levels *l, uint32_t level, int32_t turn)
+static uint32_t level_ensure(struct levels *l, uint32_t level, int32_t turn)
 {
-	uint32_t at = place_of(l, level);
+	uint32_t at = level_index(l, level);
 	if (is_at(l, at, level)) {
 		return at;
 	}
@@ -177,7 +175,7 @@ static void drop_empty(struct levels *l)
 
 uint32_t levels_weight(const struct levels *l, uint32_t level)
 {
-	uint32_t at = place_of(l, level);
+	uint32_t at = level_index(l, level);
 	return is_at(l, at, level) ? l->weights[at] : 0;
 }
 
@@ -196,13 +194,13 @@ static void forget_all(struct levels *l)
 }
 
 /* The turns are counted in 8 bits, so whoever is out of the window has to go before they wrap. */
-static void forget_old(struct levels *l, int32_t turn)
+static void levels_expire(struct levels *l, int32_t turn)
 {
 	if (turn <= l->turn) {
 		return;
 	}
 	for (uint32_t i = 0; i < l->count; i++) {
-		if (age_of(l, seen_in(l)[i], turn) > LEVELS_WINDOW) {
+		if (turns_since_seen(l, seen_in(l)[i], turn) > LEVELS_WINDOW) {
 			l->weights[i] = 0;
 		}
 	}
@@ -218,10 +216,10 @@ static void halve(struct levels *l)
 	drop_empty(l);
 }
 
-static void advance(struct levels *l, int64_t at_ms)
+static void levels_advance_to(struct levels *l, int64_t at_ms)
 {
 	int64_t half_life = (int64_t)l->half_life_s * 1000;
-	forget_old(l, turn_at(l, at_ms));
+	levels_expire(l, turn_at(l, at_ms));
 	if (l->reference_ms == 0 || at_ms - l->reference_ms > FORGOTTEN_AFTER * half_life) {
 		if (l->reference_ms != 0) {
 			forget_all(l);
@@ -260,7 +258,7 @@ static uint32_t weigh(const struct levels *l, int64_t at_ms)
 }
 
 /* So that each level could take all of it. */
-static uint32_t make_room(struct levels *l, uint32_t weight)
+static uint32_t scale_for_weight(struct levels *l, uint32_t weight)
 {
 	uint32_t most = 0;
 	for (uint32_t i = 0; i < l->count; i++) {
@@ -275,10 +273,10 @@ static uint32_t make_room(struct levels *l, uint32_t weight)
 	return weight;
 }
 
-static void mark(struct levels *l, uint32_t at, int32_t turn)
+static void level_mark_seen(struct levels *l, uint32_t at, int32_t turn)
 {
 	uint8_t *seen = &seen_in(l)[at];
-	if (age_of(l, *seen, l->turn) > l->turn - turn) {
+	if (turns_since_seen(l, *seen, l->turn) > l->turn - turn) {
 		*seen = (uint8_t)turn;
 	}
 }
@@ -288,8 +286,8 @@ static void add_at(struct levels *l, uint32_t level, uint32_t weight, int32_t tu
 	if (weight == 0 && levels_weight(l, level) == 0) {
 		return; /* it was seen too long ago to count */
 	}
-	uint32_t at = touch(l, level, turn);
-	mark(l, at, turn);
+	uint32_t at = level_ensure(l, level, turn);
+	level_mark_seen(l, at, turn);
 	l->weights[at] += weight;
 }
 
@@ -297,17 +295,17 @@ void levels_add(struct levels *l, uint32_t level, int64_t at_ms)
 {
 	int32_t turn = turn_at(l, at_ms);
 	ENSURE(level < LEVELS);
-	advance(l, at_ms);
+	levels_advance_to(l, at_ms);
 	if (l->turn - turn > LEVELS_WINDOW) {
 		return; /* older than the window */
 	}
-	add_at(l, level, make_room(l, weigh(l, at_ms)), turn);
+	add_at(l, level, scale_for_weight(l, weigh(l, at_ms)), turn);
 }
 
 static uint64_t weight_from(const struct levels *l, uint32_t level)
 {
 	uint64_t sum = 0;
-	for (uint32_t i = place_of(l, level); i < l->count; i++) {
+	for (uint32_t i = level_index(l, level); i < l->count; i++) {
 		sum += l->weights[i];
 	}
 	return sum;
@@ -317,15 +315,15 @@ void levels_add_censored(struct levels *l, uint32_t level, int64_t at_ms)
 {
 	int32_t turn = turn_at(l, at_ms);
 	ENSURE(level < LEVELS);
-	advance(l, at_ms);
+	levels_advance_to(l, at_ms);
 	if (l->turn - turn > LEVELS_WINDOW) {
 		return;
 	}
-	uint64_t weight = make_room(l, weigh(l, at_ms)), left = weight;
+	uint64_t weight = scale_for_weight(l, weigh(l, at_ms)), left = weight;
 	uint64_t above = weight_from(l, level);
-	for (uint32_t i = place_of(l, level + 1); i < l->count; i++) {
+	for (uint32_t i = level_index(l, level + 1); i < l->count; i++) {
 		uint64_t part = weight * l->weights[i] / above;
-		mark(l, i, turn);
+		level_mark_seen(l, i, turn);
 		l->weights[i] += (uint32_t)part;
 		left -= part;
 	}
@@ -336,7 +334,8 @@ void levels_add_censored(struct levels *l, uint32_t level, int64_t at_ms)
 
 static uint32_t weight_at(const struct levels *l, uint32_t at, int32_t turn)
 {
-	bool forgotten = turn > l->turn && age_of(l, seen_in(l)[at], turn) > LEVELS_WINDOW;
+	bool forgotten =
+		turn > l->turn && turns_since_seen(l, seen_in(l)[at], turn) > LEVELS_WINDOW;
 	return forgotten ? 0 : l->weights[at];
 }
 
@@ -358,18 +357,19 @@ int32_t levels_percentile(const struct levels *l, int32_t percent, int64_t now_m
 
 /* --- another scale --- */
 
-static uint32_t sum_of(uint32_t a, uint32_t b)
+static uint32_t weights_sum(uint32_t a, uint32_t b)
 {
 	return a < LEVELS_FULL - 1 - b ? a + b : LEVELS_FULL - 1;
 }
 
 /* What was at two levels and is at one now was seen when the later of them was. */
-static void join(struct levels *l, uint32_t at, uint32_t from)
+static void level_merge(struct levels *l, uint32_t at, uint32_t from)
 {
 	uint8_t *seen = seen_in(l);
-	bool later = age_of(l, seen[from], l->turn) < age_of(l, seen[at], l->turn);
+	bool later =
+		turns_since_seen(l, seen[from], l->turn) < turns_since_seen(l, seen[at], l->turn);
 	seen[at] = later ? seen[from] : seen[at];
-	l->weights[at] = sum_of(l->weights[at], l->weights[from]);
+	l->weights[at] = weights_sum(l->weights[at], l->weights[from]);
 	l->weights[from] = 0;
 }
 
@@ -381,7 +381,7 @@ void levels_shrink(struct levels *l, int64_t from, int64_t to)
 		uint8_t *numbers = numbers_in(l);
 		uint8_t level = (uint8_t)(((numbers[i] + 1) * from + to - 1) / to - 1);
 		if (i > 0 && numbers[at] == level) {
-			join(l, at, i);
+			level_merge(l, at, i);
 			continue;
 		}
 		at = i;
@@ -408,7 +408,7 @@ void levels_finish(struct levels *l)
 
 void levels_fit(struct levels *l, uint32_t half_life_s, uint32_t window_s, int64_t now_ms)
 {
-	forget_old(l, turn_at(l, now_ms));
+	levels_expire(l, turn_at(l, now_ms));
 	const struct levels former = *l; /* its times alone */
 	l->window_s = window_s;
 	l->half_life_s = half_life_s < window_s ? half_life_s : window_s;
@@ -420,7 +420,8 @@ void levels_fit(struct levels *l, uint32_t half_life_s, uint32_t window_s, int64
 	}
 	for (uint32_t i = 0; i < l->count; i++) {
 		uint8_t *seen = &seen_in(l)[i];
-		int64_t age = age_of(&former, *seen, former.turn) * turn_ms(&former) / turn_ms(l);
+		int64_t age = turns_since_seen(&former, *seen, former.turn) * turn_ms(&former) /
+			      turn_ms(l);
 		l->weights[i] = age > LEVELS_WINDOW ? 0 : l->weights[i];
 		*seen = (uint8_t)((uint32_t)l->turn - (uint32_t)age);
 	}
@@ -447,12 +448,12 @@ void levels_pack(const struct levels *l, struct str *out)
 			continue;
 		}
 		pack_u64(out, l->weights[at]);
-		pack_u64(out, (uint64_t)age_of(l, seen_in(l)[at], l->turn));
+		pack_u64(out, (uint64_t)turns_since_seen(l, seen_in(l)[at], l->turn));
 		at++;
 	}
 }
 
-static uint64_t unpack_most(struct unpack *u, uint64_t most)
+uint64_t unpack_at_most(struct unpack *u, uint64_t most)
 {
 	uint64_t value = unpack_u64(u);
 	u->bad |= value > most;
@@ -461,11 +462,11 @@ static uint64_t unpack_most(struct unpack *u, uint64_t most)
 
 void levels_unpack(struct levels *l, struct unpack *u)
 {
-	uint32_t half_life_s = (uint32_t)unpack_most(u, SIZING_WINDOW_MAX_S);
-	uint32_t window_s = (uint32_t)unpack_most(u, SIZING_WINDOW_MAX_S);
+	uint32_t half_life_s = (uint32_t)unpack_at_most(u, SIZING_WINDOW_MAX_S);
+	uint32_t window_s = (uint32_t)unpack_at_most(u, SIZING_WINDOW_MAX_S);
 	levels_init(l, half_life_s, window_s);
 	int64_t turn = unpack_i64(u), reference = unpack_i64(u);
-	l->scale = (uint8_t)unpack_most(u, LEVELS_SCALE_MAX);
+	l->scale = (uint8_t)unpack_at_most(u, LEVELS_SCALE_MAX);
 	u->bad |= half_life_s < 60 || window_s < 3600 || half_life_s > window_s;
 	u->bad |= turn < 0 || turn > INT32_MAX || reference < 0 || reference > LEVELS_TIME_MAX;
 	if (u->bad) {
@@ -475,10 +476,10 @@ void levels_unpack(struct levels *l, struct unpack *u)
 	l->reference_ms = reference;
 	u->bad |= reference >= (turn + 1) * turn_ms(l);
 	for (uint32_t level = 0; level < LEVELS && !u->bad; level++) {
-		uint32_t weight = (uint32_t)unpack_most(u, LEVELS_FULL - 1);
+		uint32_t weight = (uint32_t)unpack_at_most(u, LEVELS_FULL - 1);
 		if (weight > 0) {
-			int32_t seen = (int32_t)(turn - (int64_t)unpack_most(u, LEVELS_WINDOW));
-			uint32_t at = touch(l, level, seen);
+			int32_t seen = (int32_t)(turn - (int64_t)unpack_at_most(u, LEVELS_WINDOW));
+			uint32_t at = level_ensure(l, level, seen);
 			l->weights[at] = weight;
 		}
 	}

@@ -61,6 +61,8 @@ size_t levels_bytes(const struct levels *l);			/* allocated beside the struct */
 void levels_pack(const struct levels *l, struct str *out);
 /* Sets u->bad where no histogram is like that; levels_finish in any case. */
 void levels_unpack(struct levels *l, struct unpack *u);
+/* A number of a checkpoint; u->bad, and 0, where it is larger than that. */
+uint64_t unpack_at_most(struct unpack *u, uint64_t most);
 /* Something was seen later than that. */
 bool levels_is_after(const struct levels *l, int64_t ms);
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "base/number.h"
 #include "pool_parts.h"
 #include "track.h"
 
@@ -34,17 +34,12 @@ size_t pool_bytes(const struct pool *p)
 	return sizeof *p + levels_bytes(&p->use);
 }
 
-static void begin_anew(struct pool *p, uint32_t print)
+static void pool_restart(struct pool *p, uint32_t print)
 {
 	uint32_t half_life_s = p->use.half_life_s, window_s = p->use.window_s;
 	levels_finish(&p->use);
 	*p = (struct pool){.print = print};
 	levels_init(&p->use, half_life_s, window_s);
-}
-
-static int64_t lesser(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* --- its use --- */
@@ -61,19 +56,19 @@ static void fit_full(struct pool *p, int64_t units)
 }
 
 /* What is part of one pool, as part of the largest there was. The product is 1e6 * 2^44. */
-static uint32_t level_of(const struct pool *p, int64_t units, int64_t used)
+static uint32_t use_level(const struct pool *p, int64_t units, int64_t used)
 {
 	uint64_t full = (uint64_t)p->full;
-	uint64_t in_use = (uint64_t)lesser(used, METERED_GAUGE_FULL) * (uint64_t)units;
+	uint64_t in_use = (uint64_t)smaller_of(used, METERED_GAUGE_FULL) * (uint64_t)units;
 	uint64_t part = (in_use + full - 1) / full;
 	uint64_t level = part > 0 ? (part - 1) / (METERED_GAUGE_FULL / LEVELS) : 0;
 	return level < LEVELS ? (uint32_t)level : LEVELS - 1;
 }
 
-static void take_use(struct pool *p, const struct history_pool_sample *s, int64_t now_ms)
+static void pool_take_use(struct pool *p, const struct history_pool_sample *s, int64_t now_ms)
 {
 	int32_t minute = (int32_t)(now_ms / MINUTE_MS);
-	levels_add(&p->use, level_of(p, s->units, s->used), now_ms);
+	levels_add(&p->use, use_level(p, s->units, s->used), now_ms);
 	p->minutes += minute != p->minute && p->minutes < INT32_MAX;
 	p->minute = minute;
 }
@@ -104,10 +99,10 @@ static struct pool_size *size_of(struct pool *p, int64_t units, int32_t minute)
 
 /* The most that was seen of any size is its least and the slack, or less. A pool is not given back
  * while its process serves: one that has much less is on its way out, or sleeps. */
-static void take_memory(struct pool *p, const struct history_pool_sample *s, int64_t now_ms)
+static void pool_take_memory(struct pool *p, const struct history_pool_sample *s, int64_t now_ms)
 {
 	int32_t minute = (int32_t)(now_ms / MINUTE_MS);
-	int32_t mib = (int32_t)lesser(s->mem_mib, HISTORY_MIB_MAX);
+	int32_t mib = (int32_t)smaller_of(s->mem_mib, HISTORY_MIB_MAX);
 	struct pool_size *size = size_of(p, s->units, minute);
 	int64_t slack = p->slack_mib;
 	if (size == NULL ||
@@ -127,14 +122,14 @@ static void take_memory(struct pool *p, const struct history_pool_sample *s, int
 	} else if (mib - size->low_mib > slack) {
 		slack = mib - size->low_mib;
 	}
-	p->slack_mib = (int32_t)lesser(slack, HISTORY_MIB_MAX);
+	p->slack_mib = (int32_t)smaller_of(slack, HISTORY_MIB_MAX);
 	size->minutes += minute != size->minute && size->minutes < INT32_MAX;
 	size->minute = minute;
 }
 
 /* The least that a unit can take: what was seen to vary is taken off twice, as much again for what
  * was not seen. It is learnt once more each time, and only becomes less. */
-static void learn(struct pool *p)
+static void learn_bytes_per_unit(struct pool *p)
 {
 	bool second = p->sizes[1].units > p->sizes[0].units;
 	const struct pool_size *large = &p->sizes[second], *small = &p->sizes[!second];
@@ -145,7 +140,7 @@ static void learn(struct pool *p)
 		return;
 	}
 	int64_t unit = mib * MIB / units;
-	p->unit = p->unit == 0 ? unit : lesser(p->unit, unit);
+	p->unit = p->unit == 0 ? unit : smaller_of(p->unit, unit);
 }
 
 void pool_take(struct pool *p, const struct history_pool_sample *s, int64_t now_ms)
@@ -155,7 +150,7 @@ void pool_take(struct pool *p, const struct history_pool_sample *s, int64_t now_
 		return;
 	}
 	if (former || p->last_ms == 0) {
-		begin_anew(p, s->print);
+		pool_restart(p, s->print);
 	}
 	p->last_ms = now_ms;
 	p->engine = s->engine;
@@ -165,17 +160,17 @@ void pool_take(struct pool *p, const struct history_pool_sample *s, int64_t now_
 	}
 	fit_full(p, s->units);
 	if (s->used >= 0) {
-		take_use(p, s, now_ms);
+		pool_take_use(p, s, now_ms);
 	}
 	if (s->mem_mib <= 0) {
 		return;
 	}
-	take_memory(p, s, now_ms);
+	pool_take_memory(p, s, now_ms);
 	if (s->in_bytes > 0) {
 		p->told_bytes = true;
 		p->unit = s->in_bytes / s->units;
 	} else if (s->alike && !p->told_bytes) {
-		learn(p);
+		learn_bytes_per_unit(p);
 	}
 }
 
@@ -199,18 +194,18 @@ void history_starved(struct history *h, int64_t now_ms)
 	}
 }
 
-static int64_t bytes_of(int64_t units, int64_t unit)
+static int64_t units_to_bytes(int64_t units, int64_t unit)
 {
 	return unit > 0 && units > METERED_MEMORY_MAX / unit ? METERED_MEMORY_MAX : units * unit;
 }
 
 /* -1: what is told to be pool is more than all that is used. */
-static int64_t rest_of(const struct pool *p)
+static int64_t memory_beside_pool(const struct pool *p)
 {
 	int64_t most = -1;
 	for (uint32_t i = 0; i < POOL_SIZES && p->unit > 0; i++) {
 		const struct pool_size *size = &p->sizes[i];
-		int64_t rest = size->low_mib - bytes_of(size->units, p->unit) / MIB;
+		int64_t rest = size->low_mib - units_to_bytes(size->units, p->unit) / MIB;
 		if (size->units == 0) {
 			continue;
 		}
@@ -222,13 +217,13 @@ static int64_t rest_of(const struct pool *p)
 	return most < 0 ? -1 : most + p->slack_mib;
 }
 
-static int64_t use_of(const struct pool *p, int32_t percentile, int64_t now_ms)
+static int64_t used_mib(const struct pool *p, int32_t percentile, int64_t now_ms)
 {
 	int32_t level = levels_percentile(&p->use, percentile, now_ms);
 	if (level < 0 || p->unit == 0) {
 		return -1;
 	}
-	return (bytes_of(p->full, p->unit) * (level + 1) / LEVELS + MIB - 1) / MIB;
+	return (units_to_bytes(p->full, p->unit) * (level + 1) / LEVELS + MIB - 1) / MIB;
 }
 
 void history_pool(
@@ -246,8 +241,8 @@ void history_pool(
 	ret->engine = p->engine;
 	ret->counted = p->full > 0;
 	ret->minutes = p->minutes;
-	ret->use_mib = use_of(p, percentile, now_ms);
-	ret->rest_mib = rest_of(p);
+	ret->use_mib = used_mib(p, percentile, now_ms);
+	ret->rest_mib = memory_beside_pool(p);
 	ret->sized = ret->rest_mib > 0;
 }
 

@@ -28,14 +28,4 @@ struct pool {
 	bool fixed, told_bytes;
 };
 
-struct pool *pool_create(uint32_t half_life_s, uint32_t window_s);
-void pool_destroy(struct pool *p); /* NULL is fine */
-size_t pool_bytes(const struct pool *p);
-void pool_take(struct pool *p, const struct history_pool_sample *s, int64_t now_ms);
-void pool_pack(const struct pool *p, struct str *out);
-/* Sets u->bad where no pool is like that. */
-void pool_unpack(struct pool *p, struct unpack *u);
-/* Something of it is of later than that. */
-bool pool_is_after(const struct pool *p, int64_t ms);
-
 #endif

@@ -9,18 +9,18 @@
 #define FULL	     (METERED_FULL / UNIT)
 #define REPLICAS_MAX UINT16_MAX
 
-static struct recent_minute *at(struct recent *r, int32_t minute)
+static struct recent_minute *recent_slot(struct recent *r, int32_t minute)
 {
 	return &r->minutes[(uint32_t)minute % HISTORY_RECENT];
 }
 
-static void advance(struct recent *r, int32_t minute)
+static void recent_advance_to(struct recent *r, int32_t minute)
 {
 	if (minute - r->last >= HISTORY_RECENT) {
 		memset(r->minutes, 0, sizeof r->minutes);
 	} else {
 		for (int32_t i = r->last + 1; i <= minute; i++) {
-			*at(r, i) = (struct recent_minute){0};
+			*recent_slot(r, i) = (struct recent_minute){0};
 		}
 	}
 	r->last = minute > r->last ? minute : r->last;
@@ -28,11 +28,11 @@ static void advance(struct recent *r, int32_t minute)
 
 void recent_add(struct recent *r, int64_t compute, int32_t minute)
 {
-	advance(r, minute);
+	recent_advance_to(r, minute);
 	if (r->last - minute >= HISTORY_RECENT) {
 		return;
 	}
-	struct recent_minute *m = at(r, minute);
+	struct recent_minute *m = recent_slot(r, minute);
 	uint16_t value = (uint16_t)(compute / UNIT);
 	if (m->count < REPLICAS_MAX) {
 		m->count++;
@@ -41,7 +41,7 @@ void recent_add(struct recent *r, int64_t compute, int32_t minute)
 	m->high = value > m->high ? value : m->high;
 }
 
-static int32_t value_of(const struct recent_minute *m, int32_t percentile)
+static int32_t minute_value(const struct recent_minute *m, int32_t percentile)
 {
 	bool few = m->count * (100 - percentile) < 100;
 	return few ? m->high : (int32_t)(m->sum / m->count);
@@ -56,7 +56,7 @@ int64_t recent_median(const struct recent *r, int32_t percentile, int64_t now_ms
 		if (m->count == 0 || now - minute > HISTORY_RECENT) {
 			continue;
 		}
-		int32_t value = value_of(m, percentile), k = count++;
+		int32_t value = minute_value(m, percentile), k = count++;
 		for (; k > 0 && sorted[k - 1] > value; k--) {
 			sorted[k] = sorted[k - 1];
 		}

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-
 #define LEVEL		 (METERED_FULL / LEVELS)
 #define CENSORED_PERCENT 95
 
@@ -29,7 +27,7 @@ struct history_source track_source(const struct track *t)
 	return (struct history_source){(enum metered_source)t->source, t->estimated, t->basis};
 }
 
-static bool is_from(const struct track *t, const struct history_source *source)
+static bool track_is_of_source(const struct track *t, const struct history_source *source)
 {
 	return t->source == source->source && t->estimated == source->estimated &&
 	       strncmp(text_or(t->basis, ""), text_or(source->basis, ""), METERED_BASIS_MAX) == 0;
@@ -71,7 +69,7 @@ void track_name(struct track *t, const char *basis)
 struct track *track_touch(struct history *h, const struct history_source *source)
 {
 	for (uint32_t i = 0; i < h->count; i++) {
-		if (is_from(&h->tracks[i], source)) {
+		if (track_is_of_source(&h->tracks[i], source)) {
 			return &h->tracks[i];
 		}
 	}
@@ -84,7 +82,7 @@ struct track *track_touch(struct history *h, const struct history_source *source
 	return t;
 }
 
-static int64_t minutes_of(const struct track *t, int64_t now_ms)
+int64_t track_minutes(const struct track *t, int64_t now_ms)
 {
 	int64_t compute = 0, memory = 0;
 	hours_observed(&t->hours, now_ms, &compute, &memory);
@@ -92,7 +90,7 @@ static int64_t minutes_of(const struct track *t, int64_t now_ms)
 }
 
 /* Feeds of the one that it replaces see by the serial that they are of a former one. */
-static void replace(struct history *h, struct track *t, struct track *from)
+static void track_replace(struct history *h, struct track *t, struct track *from)
 {
 	track_finish(t);
 	*t = *from;
@@ -106,14 +104,14 @@ static void replace(struct history *h, struct track *t, struct track *from)
 bool track_adopt(struct history *h, struct track *from, int64_t now_ms)
 {
 	struct history_source source = track_source(from);
-	if (minutes_of(from, now_ms) == 0) {
+	if (track_minutes(from, now_ms) == 0) {
 		return false;
 	}
 	struct track *t = track_touch(h, &source);
-	if (minutes_of(t, now_ms) >= minutes_of(from, now_ms)) {
+	if (track_minutes(t, now_ms) >= track_minutes(from, now_ms)) {
 		return false;
 	}
-	replace(h, t, from);
+	track_replace(h, t, from);
 	return true;
 }
 
@@ -121,10 +119,10 @@ void track_merge(struct history *h, struct track *from, int64_t now_ms)
 {
 	struct history_source source = track_source(from);
 	struct track *t = track_touch(h, &source);
-	if (minutes_of(t, now_ms) < minutes_of(from, now_ms)) {
+	if (track_minutes(t, now_ms) < track_minutes(from, now_ms)) {
 		struct track since = *t;
 		*t = (struct track){.basis = NULL};
-		replace(h, t, from);
+		track_replace(h, t, from);
 		*from = since; /* and goes with the other one */
 		t->recent = since.last_ms > t->last_ms ? since.recent : t->recent;
 	}

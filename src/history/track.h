@@ -44,6 +44,8 @@ bool track_adopt(struct history *h, struct track *from, int64_t now_ms);
 void track_merge(struct history *h, struct track *from, int64_t now_ms);
 /* On what it rests, cut to METERED_BASIS_MAX; NULL or empty: not told. */
 void track_name(struct track *t, const char *basis);
+/* Minutes in which both compute and memory were observed. */
+int64_t track_minutes(const struct track *t, int64_t now_ms);
 void track_init(struct track *t, const struct history *h);
 void track_finish(struct track *t);
 /* A minute of one replica; `wall` as in history_sample. */

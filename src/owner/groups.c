@@ -6,7 +6,8 @@
 
 #include "base/vec.h"
 #include "groups_parts.h"
-#include "model/names.h"
+#include "match.h"
+#include "owner/work.h"
 
 struct groups {
 	struct {
@@ -91,7 +92,7 @@ static void copy_noun(struct group *g, const struct workload_group *noun)
 }
 
 /* The watch keeps our annotations and no others. */
-static bool is_foreign(const char *key)
+static bool annotation_is_unseen(const char *key)
 {
 	return !view_starts_with(view_of(key), NAME_PREFIX);
 }
@@ -100,12 +101,12 @@ static bool has_foreign_note(const struct group_rule *rule)
 {
 	bool found = false;
 	for (uint32_t i = 0; i < rule->notes.count; i++) {
-		found = found || is_foreign(rule->notes.items[i].key);
+		found = found || annotation_is_unseen(rule->notes.items[i].key);
 	}
 	return found;
 }
 
-static bool refuse(struct group *g, const char *reason, const char *problem)
+static bool rule_refuse(struct group *g, const char *reason, const char *problem)
 {
 	g->reason = reason;
 	g->problem = problem;
@@ -118,7 +119,7 @@ static bool compile_one(struct group *g, struct pattern *p, const char *text, co
 	if (pattern_compile(p, text, false, &f) == 0) {
 		return true;
 	}
-	return refuse(g, "BadRegex",
+	return rule_refuse(g, "BadRegex",
 		arena_printf(&g->arena, "%s is not a regular expression that can be used: %s",
 			where, f.message));
 }
@@ -137,14 +138,14 @@ static bool compile_rule(struct group *g, uint32_t i)
 	struct arena *a = &g->arena;
 	r->noun = rule;
 	if (has_foreign_note(rule)) {
-		return refuse(g, "BadAnnotation",
+		return rule_refuse(g, "BadAnnotation",
 			arena_printf(a,
 				"rules[%u].annotations names one that is not under " NAME_PREFIX
 				": others are not read, use a label",
 				i));
 	}
 	if (!says_something(rule)) {
-		return refuse(g, "BadRule",
+		return rule_refuse(g, "BadRule",
 			arena_printf(a,
 				"rules[%u] needs at least one of topOwner, labels, annotations or "
 				"imageRegex",
@@ -164,7 +165,7 @@ static bool compile_suffix(struct group *g)
 	if (pattern_compile(&g->suffix, g->noun.owner_suffix_regex, true, &f) == 0) {
 		return true;
 	}
-	return refuse(g, "BadRegex",
+	return rule_refuse(g, "BadRegex",
 		arena_printf(&g->arena,
 			"ownerSuffixRegex is not a regular expression that can be used: %s",
 			f.message));
@@ -173,8 +174,8 @@ static bool compile_suffix(struct group *g)
 static void compile(struct group *g)
 {
 	const struct workload_group *noun = &g->noun;
-	if (noun->key_from == GROUP_KEY_ANNOTATION_VALUE && is_foreign(noun->key_name)) {
-		(void)refuse(g, "BadAnnotation",
+	if (noun->key_from == GROUP_KEY_ANNOTATION_VALUE && annotation_is_unseen(noun->key_name)) {
+		(void)rule_refuse(g, "BadAnnotation",
 			"keyName is an annotation that is not under " NAME_PREFIX
 			": others are not read, use a label");
 		return;
@@ -189,7 +190,7 @@ static void compile(struct group *g)
 
 /* --- the set --- */
 
-static size_t find(const struct groups *g, const char *name)
+static size_t group_index(const struct groups *g, const char *name)
 {
 	size_t i = 0;
 	while (i < g->all.count && !text_equals(g->all.items[i]->noun.name, name)) {
@@ -198,7 +199,7 @@ static size_t find(const struct groups *g, const char *name)
 	return i;
 }
 
-static void remove_at(struct groups *g, size_t at)
+static void group_remove(struct groups *g, size_t at)
 {
 	group_destroy(g->all.items[at]);
 	memmove(g->all.items + at, g->all.items + at + 1,
@@ -207,7 +208,7 @@ static void remove_at(struct groups *g, size_t at)
 	g->version++;
 }
 
-static bool before(const struct workload_group *a, const struct workload_group *b)
+static bool group_outranks(const struct workload_group *a, const struct workload_group *b)
 {
 	return a->weight != b->weight ? a->weight > b->weight : strcmp(a->name, b->name) < 0;
 }
@@ -229,15 +230,15 @@ static bool set_status(struct group *one, const struct workload_group *noun)
 	return true;
 }
 
-static bool set(struct groups *g, const struct workload_group *noun)
+static bool group_set(struct groups *g, const struct workload_group *noun)
 {
-	size_t old = find(g, noun->name);
+	size_t old = group_index(g, noun->name);
 	if (old < g->all.count && set_status(g->all.items[old], noun)) {
 		g->all.items[old]->mark = g->mark;
 		return true;
 	}
 	if (old < g->all.count) {
-		remove_at(g, old);
+		group_remove(g, old);
 	}
 	if (g->all.count >= GROUPS_MAX || noun->rule_count > GROUP_RULES_MAX) {
 		return false;
@@ -249,7 +250,7 @@ static bool set(struct groups *g, const struct workload_group *noun)
 	compile(made);
 	size_t at = g->all.count;
 	VEC_PUSH(&g->all, made);
-	for (; at > 0 && before(&made->noun, &g->all.items[at - 1]->noun); at--) {
+	for (; at > 0 && group_outranks(&made->noun, &g->all.items[at - 1]->noun); at--) {
 		g->all.items[at] = g->all.items[at - 1];
 	}
 	g->all.items[at] = made;
@@ -258,7 +259,7 @@ static bool set(struct groups *g, const struct workload_group *noun)
 }
 
 /* Something of this kind could not be read: what is known of it stays. */
-static void keep(struct groups *g, const char *name)
+static void group_keep(struct groups *g, const char *name)
 {
 	for (size_t i = 0; i < g->all.count; i++) {
 		struct group *one = g->all.items[i];
@@ -268,11 +269,11 @@ static void keep(struct groups *g, const char *name)
 	}
 }
 
-static void sweep(struct groups *g)
+static void groups_remove_unmarked(struct groups *g)
 {
 	for (size_t i = g->all.count; i-- > 0;) {
 		if (g->all.items[i]->mark != g->mark) {
-			remove_at(g, i);
+			group_remove(g, i);
 		}
 	}
 }
@@ -282,22 +283,22 @@ bool groups_apply(struct groups *g, const struct change *c)
 	size_t at;
 	switch (c->type) {
 	case CHANGE_SET:
-		return set(g, c->group);
+		return group_set(g, c->group);
 	case CHANGE_GONE:
-		at = find(g, c->name);
+		at = group_index(g, c->name);
 		if (at < g->all.count) {
-			remove_at(g, at);
+			group_remove(g, at);
 		}
 		return true;
 	case CHANGE_KEEP:
-		keep(g, c->name);
+		group_keep(g, c->name);
 		return true;
 	case CHANGE_RELIST_BEGIN:
 		g->mark++;
 		return true;
 	case CHANGE_RELIST_END:
 		if (!c->no_sweep) {
-			sweep(g);
+			groups_remove_unmarked(g);
 		}
 		return true;
 	case CHANGE_STALE:

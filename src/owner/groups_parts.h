@@ -21,8 +21,4 @@ struct group {
 	uint32_t mark;
 };
 
-/* GROUP.KEY, of the arena; NULL: the group does not take the pod. */
-const char *group_key_of(
-	const struct group *g, const struct pod *pod, const struct owner_top *top, struct arena *a);
-
 #endif

@@ -1,7 +1,5 @@
 /* The kinds of owners that are known. */
-#include "owner/owner.h"
-
-#include "base/cleanup.h"
+#include "owner/kinds.h"
 
 #define ONGOING true
 #define ENDS	true

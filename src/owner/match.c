@@ -1,8 +1,9 @@
 /* Does a group take a pod, and which of its workloads is it then? */
+#include "match.h"
+
 #include <stdio.h>
 
 #include "base/sha256.h"
-#include "groups_parts.h"
 
 /* With the group's name and a dot it is a target's name, of at most 253. */
 #define KEY_MAX	 180

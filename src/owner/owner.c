@@ -1,8 +1,7 @@
 /* The climb, step by step: by label, by reference, by name. */
 #include "owner/owner.h"
 
-#include "base/cleanup.h"
-#include "model/names.h"
+#include "owner/kinds.h"
 
 /* More than any chain that makes sense; a circle ends here. */
 #define CLIMB_MAX 8
@@ -13,7 +12,7 @@
 #define MINUTE_FIRST  26297280
 #define MINUTE_LAST   47336400
 
-static struct view group_of(const char *api_version)
+static struct view api_group(const char *api_version)
 {
 	struct view rest = view_of(api_version);
 	for (size_t i = 0; i < rest.n; i++) {
@@ -196,14 +195,14 @@ static struct owner_top top_from(const struct owner *o)
 		return (struct owner_top){.kind = NULL};
 	}
 	return (struct owner_top){.kind = o->kind,
-		.group = group_of(o->api_version),
+		.group = api_group(o->api_version),
 		.name = view_of(o->name),
 		.api_version = o->api_version,
 		.uid = o->uid};
 }
 
 /* Is what stands above the workload rather than this? */
-static bool goes_on(const struct owner_top *at, const struct owner_top *above)
+static bool workload_is_above(const struct owner_top *at, const struct owner_top *above)
 {
 	const struct owner_row *row = owner_row_find(at->group, at->kind);
 	const struct owner_row *next = owner_row_find(above->group, above->kind);
@@ -219,7 +218,7 @@ static bool reads_same(struct view a, struct view b)
 }
 
 /* Whoever is above itself, by whatever uid, is the top. */
-static bool is_same(const struct owner_top *at, const struct owner_top *above)
+static bool tops_are_equal(const struct owner_top *at, const struct owner_top *above)
 {
 	return text_equals(at->kind, above->kind) && reads_same(at->group, above->group) &&
 	       reads_same(at->name, above->name);
@@ -237,7 +236,7 @@ static bool climb_by_reference(
 		return false;
 	}
 	struct owner_top above = top_from(&owner);
-	if (above.kind == NULL || is_same(at, &above) || !goes_on(at, &above)) {
+	if (above.kind == NULL || tops_are_equal(at, &above) || !workload_is_above(at, &above)) {
 		return false;
 	}
 	above.guessed = at->guessed;

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/map.h"
-#include "base/str.h"
 
 #define CHAINS 1024
 
@@ -31,7 +29,7 @@ struct podgroups *podgroups_create(void)
 	return xcalloc(1, sizeof(struct podgroups));
 }
 
-static void drop(struct podgroups *g, struct item **slot)
+static void podgroup_unlink(struct podgroups *g, struct item **slot)
 {
 	struct item *gone = *slot;
 	*slot = gone->next;
@@ -43,7 +41,7 @@ void podgroups_destroy(struct podgroups *g)
 {
 	for (size_t i = 0; g != NULL && i < CHAINS; i++) {
 		while (g->chains[i] != NULL) {
-			drop(g, &g->chains[i]);
+			podgroup_unlink(g, &g->chains[i]);
 		}
 	}
 	free(g);
@@ -54,39 +52,39 @@ static size_t chain_of(const char *ns)
 	return key_text(ns) % CHAINS;
 }
 
-static bool is_it(const struct item *i, const char *ns, const char *name)
+static bool podgroup_is_named(const struct item *i, const char *ns, const char *name)
 {
 	return strcmp(i->text, ns) == 0 && strcmp(i->text + i->name_at, name) == 0;
 }
 
 /* Where it hangs, or would; and how many others of its namespace hang before. */
-static struct item **find(
+static struct item **podgroup_slot(
 	struct podgroups *g, const char *ns, const char *name, uint32_t *ret_before)
 {
 	struct item **slot = &g->chains[chain_of(ns)];
 	*ret_before = 0;
-	while (*slot != NULL && !is_it(*slot, ns, name)) {
+	while (*slot != NULL && !podgroup_is_named(*slot, ns, name)) {
 		*ret_before += strcmp((*slot)->text, ns) == 0;
 		slot = &(*slot)->next;
 	}
 	return slot;
 }
 
-static void forget(struct podgroups *g, const char *ns, const char *name)
+static void podgroup_forget(struct podgroups *g, const char *ns, const char *name)
 {
 	uint32_t before;
-	struct item **slot = find(g, text_or(ns, ""), text_or(name, ""), &before);
+	struct item **slot = podgroup_slot(g, text_or(ns, ""), text_or(name, ""), &before);
 	if (*slot != NULL) {
-		drop(g, slot);
+		podgroup_unlink(g, slot);
 	}
 }
 
-static void set(struct podgroups *g, const struct pod_group *noun)
+static void podgroup_set(struct podgroups *g, const struct pod_group *noun)
 {
 	uint32_t before;
-	struct item **slot = find(g, noun->ns, noun->name, &before);
+	struct item **slot = podgroup_slot(g, noun->ns, noun->name, &before);
 	if (!noun->basic) {
-		forget(g, noun->ns, noun->name);
+		podgroup_forget(g, noun->ns, noun->name);
 		return;
 	}
 	if (*slot == NULL && (before >= PODGROUPS_PER_NAMESPACE || g->count >= PODGROUPS_MAX)) {
@@ -106,13 +104,13 @@ static void set(struct podgroups *g, const struct pod_group *noun)
 }
 
 /* Also where something unnamed could not be read: what was not seen again is not known any more. */
-static void sweep(struct podgroups *g)
+static void podgroups_remove_unmarked(struct podgroups *g)
 {
 	for (size_t i = 0; i < CHAINS; i++) {
 		struct item **slot = &g->chains[i];
 		while (*slot != NULL) {
 			if ((*slot)->mark != g->mark) {
-				drop(g, slot);
+				podgroup_unlink(g, slot);
 			} else {
 				slot = &(*slot)->next;
 			}
@@ -124,17 +122,17 @@ void podgroups_apply(struct podgroups *g, const struct change *c)
 {
 	switch (c->type) {
 	case CHANGE_SET:
-		set(g, c->pod_group);
+		podgroup_set(g, c->pod_group);
 		return;
 	case CHANGE_GONE:
 	case CHANGE_KEEP: /* it cannot be read, and may be another one by now */
-		forget(g, c->ns, c->name);
+		podgroup_forget(g, c->ns, c->name);
 		return;
 	case CHANGE_RELIST_BEGIN:
 		g->mark++;
 		return;
 	case CHANGE_RELIST_END:
-		sweep(g);
+		podgroups_remove_unmarked(g);
 		g->stale = false;
 		return;
 	case CHANGE_STALE:
@@ -157,7 +155,7 @@ bool podgroups_frees(const struct podgroups *g, const struct pod *pod)
 		return false;
 	}
 	const struct item *i = g->chains[chain_of(pod->ns)];
-	while (i != NULL && !is_it(i, pod->ns, pod->group_name)) {
+	while (i != NULL && !podgroup_is_named(i, pod->ns, pod->group_name)) {
 		i = i->next;
 	}
 	return i != NULL;

@@ -78,7 +78,7 @@ static bool refers_back(const char *c)
 
 /* The C library takes memory and time that are exponential in repetitions of repetitions when it
  * compiles, and in the text where it is referred back. */
-static int check_cost(const char *text, struct fault *ret_fault)
+static int regex_check_cost(const char *text, struct fault *ret_fault)
 {
 	int64_t cost = 1;
 	int repetitions = 0;
@@ -115,7 +115,7 @@ int pattern_compile(struct pattern *p, const char *text, bool tail, struct fault
 		return fault_set(
 			ret_fault, FAULT_INVALID, "it is longer than %d bytes", GROUP_REGEX_MAX);
 	}
-	if (check_cost(text, ret_fault) < 0) {
+	if (regex_check_cost(text, ret_fault) < 0) {
 		return -1;
 	}
 	snprintf(whole, sizeof whole, tail ? "(%s)$" : "%s", text);

@@ -3,10 +3,9 @@
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
-#include "owner/owner.h"
+#include "owner/kinds.h"
 
-static struct stranger *kind_of(struct strangers *t, const struct workload_key *key)
+static struct stranger *stranger_of_kind(struct strangers *t, const struct workload_key *key)
 {
 	for (size_t i = 0; i < t->kinds.count; i++) {
 		struct stranger *k = &t->kinds.items[i];
@@ -22,7 +21,7 @@ static struct stranger *kind_of(struct strangers *t, const struct workload_key *
 	return &t->kinds.items[t->kinds.count - 1];
 }
 
-static void drop(struct strangers *t, size_t i)
+static void stranger_remove(struct strangers *t, size_t i)
 {
 	free(t->kinds.items[i].group);
 	free(t->kinds.items[i].kind);
@@ -37,7 +36,7 @@ void strangers_begin(struct strangers *t)
 	t->next_rest = t->next_alone = (struct stranger_sum){0};
 }
 
-static void add(struct stranger_sum *sum, int64_t milli)
+static void sum_add_pod(struct stranger_sum *sum, int64_t milli)
 {
 	if (__builtin_add_overflow(sum->milli, milli, &sum->milli)) {
 		sum->milli = INT64_MAX;
@@ -51,14 +50,14 @@ bool strangers_count(struct strangers *t, const struct workload_key *of, int64_t
 		return false;
 	}
 	if (of == NULL) {
-		add(&t->next_alone, milli);
+		sum_add_pod(&t->next_alone, milli);
 		return true;
 	}
 	if (owner_row_find(view_of(of->group), of->kind) != NULL) {
 		return false;
 	}
-	struct stranger *k = kind_of(t, of);
-	add(k != NULL ? &k->next : &t->next_rest, milli);
+	struct stranger *k = stranger_of_kind(t, of);
+	sum_add_pod(k != NULL ? &k->next : &t->next_rest, milli);
 	return true;
 }
 
@@ -67,7 +66,7 @@ void strangers_end(struct strangers *t)
 	for (size_t i = t->kinds.count; i-- > 0;) {
 		t->kinds.items[i].last = t->kinds.items[i].next;
 		if (t->kinds.items[i].last.pods == 0) {
-			drop(t, i);
+			stranger_remove(t, i);
 		}
 	}
 	t->rest = t->next_rest;
@@ -77,7 +76,7 @@ void strangers_end(struct strangers *t)
 void strangers_finish(struct strangers *t)
 {
 	while (t->kinds.count > 0) {
-		drop(t, t->kinds.count - 1);
+		stranger_remove(t, t->kinds.count - 1);
 	}
 	VEC_FINISH(&t->kinds);
 }

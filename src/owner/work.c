@@ -1,11 +1,11 @@
 /* The kind of work, by what a pod says of itself. Tables: the first row that matches is the answer.
  */
-#include "owner/owner.h"
+#include "owner/work.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "owner/kinds.h"
 
 /* Scripts in `args` can be long; what starts the work stands near their beginning. */
 #define SCAN_MAX 65536
@@ -69,17 +69,17 @@ static const struct {
 	{"ollama", WORKLOAD_INFERENCE_REAL_TIME},
 };
 
-static bool is_word(char c)
+static bool is_word_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool mentions(const char *text, const char *word)
+static bool text_has_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
 	const char *at = text;
 	while ((at = strcasestr(at, word)) != NULL && (size_t)(at - text) < SCAN_MAX) {
-		if ((at == text || !is_word(at[-1])) && !is_word(at[n])) {
+		if ((at == text || !is_word_char(at[-1])) && !is_word_char(at[n])) {
 			return true;
 		}
 		at++;
@@ -104,7 +104,7 @@ static bool args_mention(const struct container *c, const char *word)
 {
 	const char *blank = strchr(word, ' ');
 	for (uint32_t i = 0; i < c->arg_count; i++) {
-		if (mentions(c->args[i], word)) {
+		if (text_has_word(c->args[i], word)) {
 			return true;
 		}
 		if (blank != NULL && i + 1 < c->arg_count &&
@@ -131,14 +131,14 @@ static enum workload_type by_args(const struct container *c)
 static enum workload_type by_image(const char *image)
 {
 	for (size_t i = 0; image != NULL && i < COUNT_OF(image_hints); i++) {
-		if (mentions(image, image_hints[i].word)) {
+		if (text_has_word(image, image_hints[i].word)) {
 			return image_hints[i].type;
 		}
 	}
 	return WORKLOAD_UNKNOWN;
 }
 
-static const struct container *gpu_container(const struct pod *pod)
+static const struct container *gpu_container_of(const struct pod *pod)
 {
 	for (uint32_t i = 0; i < pod->container_count; i++) {
 		if (text_equals(pod->containers[i].name, pod->gpu_container)) {
@@ -148,10 +148,10 @@ static const struct container *gpu_container(const struct pod *pod)
 	return NULL;
 }
 
-static enum workload_type by_pod(const struct pod *pod)
+static enum workload_type type_by_pod(const struct pod *pod)
 {
 	enum workload_type type = by_labels(&pod->labels);
-	type = type != WORKLOAD_UNKNOWN ? type : by_args(gpu_container(pod));
+	type = type != WORKLOAD_UNKNOWN ? type : by_args(gpu_container_of(pod));
 	return type != WORKLOAD_UNKNOWN ? type : by_image(pod->gpu_image);
 }
 
@@ -163,7 +163,7 @@ enum workload_type owner_work_of(const struct pod *pod, const struct owner_top *
 	if (by_kind != WORKLOAD_UNKNOWN && by_kind != WORKLOAD_BATCH) {
 		return by_kind;
 	}
-	enum workload_type said = by_pod(pod);
+	enum workload_type said = type_by_pod(pod);
 	if (by_kind != WORKLOAD_BATCH) {
 		return said;
 	}

@@ -1,21 +1,18 @@
 /* Prices split by shares. */
 #include "right/cost.h"
 
-#define FULL 1000000 /* parts are in millionths of a GPU */
+#include "base/number.h"
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
+#define FULL 1000000 /* parts are in millionths of a GPU */
 
 static int64_t part_of(const struct cost_tenant *t, int64_t usable_mib)
 {
-	int64_t milli = larger(t->allocated.milli, t->used.milli);
-	int64_t mib = larger(t->allocated.mib, t->used.mib);
+	int64_t milli = larger_of(t->allocated.milli, t->used.milli);
+	int64_t mib = larger_of(t->allocated.mib, t->used.mib);
 	int64_t compute = milli * (FULL / 1000);
 	int64_t memory = usable_mib > 0 ? mib * FULL / usable_mib : 0;
-	int64_t part = larger(compute, memory);
-	return part < FULL ? larger(part, 0) : FULL;
+	int64_t part = larger_of(compute, memory);
+	return part < FULL ? larger_of(part, 0) : FULL;
 }
 
 /* From the sums up to each tenant, so that what is rounded off does not add up. */
@@ -26,7 +23,7 @@ void cost_split(int64_t price, int64_t usable_mib, const struct cost_tenant *ten
 	for (uint32_t i = 0; i < count; i++) {
 		total += part_of(&tenants[i], usable_mib);
 	}
-	int64_t whole = larger(total, FULL);
+	int64_t whole = larger_of(total, FULL);
 	for (uint32_t i = 0; i < count; i++) {
 		sum += part_of(&tenants[i], usable_mib);
 		int64_t up_to_here = price / whole * sum + price % whole * sum / whole;

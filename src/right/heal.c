@@ -2,7 +2,7 @@
  * way back. */
 #include "right/heal.h"
 
-#include "base/alloc.h"
+#include "base/number.h"
 
 #define FULL_MILLI    1000
 #define MILLI_PERCENT 10
@@ -34,18 +34,13 @@ bool heal_exit_is_memory(const struct heal_exit *e)
 	return e->code != 0 && e->code != EXIT_KILLED && full;
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t round_up(int64_t value, int64_t step)
+static int64_t round_up_to_step(int64_t value, int64_t step)
 {
 	return step > 0 ? (value + step - 1) / step * step : value;
 }
 
 /* A limit of 0 is none. */
-static int64_t at_most(int64_t value, int64_t limit)
+static int64_t limit_to(int64_t value, int64_t limit)
 {
 	return limit > 0 && value > limit ? limit : value;
 }
@@ -53,7 +48,7 @@ static int64_t at_most(int64_t value, int64_t limit)
 /* --- what memory and compute have in common --- */
 
 /* A step that was asked for and has not arrived. */
-static bool is_awaited(const struct heal_half *half, int64_t allocated)
+static bool step_is_pending(const struct heal_half *half, int64_t allocated)
 {
 	return half->value > allocated;
 }
@@ -71,7 +66,7 @@ static void raise(struct heal_half *half, int64_t value, int64_t hold_s, int64_t
 static void hold_on(struct heal_half *half, int64_t hold_s, int64_t now)
 {
 	if (half->value > 0) {
-		half->until_ms = larger(half->until_ms, now + hold_s * 1000);
+		half->until_ms = larger_of(half->until_ms, now + hold_s * 1000);
 	}
 }
 
@@ -79,8 +74,8 @@ static void hold_on(struct heal_half *half, int64_t hold_s, int64_t now)
 
 static int64_t memory_limit(const struct heal_ask *ask)
 {
-	return at_most(larger(ask->sizing->max_mem_mib, 0) > 0 ? ask->sizing->max_mem_mib
-							       : ask->device_mib,
+	return limit_to(larger_of(ask->sizing->max_mem_mib, 0) > 0 ? ask->sizing->max_mem_mib
+								   : ask->device_mib,
 		ask->device_mib);
 }
 
@@ -88,14 +83,14 @@ static int64_t memory_limit(const struct heal_ask *ask)
 static int64_t memory_want(const struct heal_ask *ask, int64_t allocated, bool denied, int32_t step)
 {
 	const struct sizing_heal *p = &ask->sizing->heal_memory;
-	int64_t base = larger(ask->used_mib, allocated);
+	int64_t base = larger_of(ask->used_mib, allocated);
 	if (denied && step >= 3 && ask->device_mib > 0) {
-		return larger(ask->device_mib, base);
+		return larger_of(ask->device_mib, base);
 	}
 	int64_t percent =
-		denied && step >= 2 ? larger(AGAIN_PERCENT, p->step_percent) : p->step_percent;
-	int64_t want = larger(base * (100 + percent) / 100, base + p->min_step);
-	return round_up(want, ask->sizing->step_mem_mib);
+		denied && step >= 2 ? larger_of(AGAIN_PERCENT, p->step_percent) : p->step_percent;
+	int64_t want = larger_of(base * (100 + percent) / 100, base + p->min_step);
+	return round_up_to_step(want, ask->sizing->step_mem_mib);
 }
 
 static void raise_memory(
@@ -107,14 +102,14 @@ static void raise_memory(
 	int64_t had = denied ? ask->denied_of_mib : 0;
 	int64_t allocated = had > 0 ? had : ask->allocated.mib;
 	bool again = m->step > 0 && ask->now_ms - m->last_ms <= HEAL_AGAIN_MS;
-	if (is_awaited(m, allocated)) {
+	if (step_is_pending(m, allocated)) {
 		hold_on(m, s->heal_memory.hold_s, ask->now_ms);
 		return;
 	}
 	int64_t want = memory_want(ask, allocated, denied, again ? m->step + 1 : 1);
-	int64_t value = at_most(want, memory_limit(ask));
-	ret->uncapped.mib =
-		at_most(want, larger(round_up(allocated * 3 / 2, s->step_mem_mib), value));
+	int64_t value = limit_to(want, memory_limit(ask));
+	ret->uncapped.mib = limit_to(
+		want, larger_of(round_up_to_step(allocated * 3 / 2, s->step_mem_mib), value));
 	ret->capped = value < want;
 	if (value <= allocated) {
 		h->exhausted |= ask->device_mib > 0 && allocated >= ask->device_mib;
@@ -129,7 +124,7 @@ static void raise_memory(
 	ret->acted = true;
 }
 
-static bool is_near(struct heal *h, const struct heal_ask *ask)
+static bool memory_is_nearly_full(struct heal *h, const struct heal_ask *ask)
 {
 	int64_t share = ask->allocated.mib;
 	bool near = ask->grows && share > 0 && ask->used_mib * 100 >= share * NEAR_PERCENT;
@@ -147,7 +142,7 @@ static bool is_near(struct heal *h, const struct heal_ask *ask)
 
 static enum heal_signal memory_signal(struct heal *h, const struct heal_ask *ask)
 {
-	bool near = is_near(h, ask);
+	bool near = memory_is_nearly_full(h, ask);
 	if (ask->denied) {
 		return ask->blame == BLAME_OTHERS ? HEAL_CONTENTION : HEAL_DENIED;
 	}
@@ -178,7 +173,7 @@ static void raise_compute(struct heal *h, const struct heal_ask *ask, struct hea
 	struct heal_half *c = &h->compute;
 	int64_t most = (int64_t)s->max_percent * MILLI_PERCENT;
 	int64_t allocated = ask->pressed_milli > 0 ? ask->pressed_milli : ask->allocated.milli;
-	if (is_awaited(c, allocated)) {
+	if (step_is_pending(c, allocated)) {
 		c->last_ms = ask->now_ms; /* how it does with it is known that much later */
 		hold_on(c, s->heal_compute.hold_s, ask->now_ms);
 		return;
@@ -186,10 +181,10 @@ static void raise_compute(struct heal *h, const struct heal_ask *ask, struct hea
 	if (c->step > 0 && ask->now_ms - c->last_ms < HEAL_PRESS_MS) {
 		return;
 	}
-	int64_t want = larger(allocated * (100 + s->heal_compute.step_percent) / 100,
+	int64_t want = larger_of(allocated * (100 + s->heal_compute.step_percent) / 100,
 		allocated + s->heal_compute.min_step * MILLI_PERCENT);
-	want = round_up(want, (int64_t)s->step_percent * MILLI_PERCENT);
-	int64_t value = at_most(at_most(want, FULL_MILLI), most);
+	want = round_up_to_step(want, (int64_t)s->step_percent * MILLI_PERCENT);
+	int64_t value = limit_to(limit_to(want, FULL_MILLI), most);
 	ret->uncapped.milli = want;
 	ret->capped |= value < want;
 	if (value <= allocated) {
@@ -218,7 +213,7 @@ static void heal_compute(struct heal *h, const struct heal_ask *ask, struct heal
 /* --- back --- */
 
 /* What we did ourselves is undone at once, whatever the policy says of healing. */
-static void roll_back(struct heal *h, const struct heal_ask *ask, struct heal_answer *ret)
+static void undo_shrink(struct heal *h, const struct heal_ask *ask, struct heal_answer *ret)
 {
 	if (ask->shrunk_ms == 0 || ask->shrunk_ms == h->rolled_ms ||
 		ask->restarts < HEAL_RESTARTS) {
@@ -228,8 +223,8 @@ static void roll_back(struct heal *h, const struct heal_ask *ask, struct heal_an
 	h->rolled_ms = ask->shrunk_ms;
 	h->paused = true;
 	/* What was healed since then is more, and stays. */
-	int64_t milli = larger(h->compute.value, ask->shrunk_from.milli);
-	int64_t mib = larger(h->memory.value, ask->shrunk_from.mib);
+	int64_t milli = larger_of(h->compute.value, ask->shrunk_from.milli);
+	int64_t mib = larger_of(h->memory.value, ask->shrunk_from.mib);
 	h->compute = h->memory = (struct heal_half){0};
 	raise(&h->compute, milli, hold_s, ask->now_ms);
 	raise(&h->memory, mib, hold_s, ask->now_ms);
@@ -245,8 +240,8 @@ static void step_down(struct heal_half *half, const struct sizing_heal *p, int64
 	if (half->value == 0 || !due) {
 		return;
 	}
-	int64_t next = round_up(half->value * 100 / (100 + p->step_percent), unit);
-	int64_t least = half->value - larger(p->min_step, 1);
+	int64_t next = round_up_to_step(half->value * 100 / (100 + p->step_percent), unit);
+	int64_t least = half->value - larger_of(p->min_step, 1);
 	next = next < least ? next : least;
 	half->last_ms = now;
 	half->value = next;
@@ -275,7 +270,7 @@ static void go_down(struct heal *h, const struct heal_ask *ask)
 
 /* --- what follows --- */
 
-static struct recommended_healing tell(const struct heal *h)
+static struct recommended_healing healing_reported(const struct heal *h)
 {
 	const struct heal_half *half = h->memory.value > 0 ? &h->memory : &h->compute;
 	enum healing_kind kind = h->memory.value > 0 ? HEALING_MEMORY : HEALING_COMPUTE;
@@ -288,16 +283,17 @@ static struct recommended_healing tell(const struct heal *h)
 	return (struct recommended_healing){kind, half->step, half->since_ms, half->until_ms};
 }
 
-static void answer(const struct heal *h, const struct heal_ask *ask, struct heal_answer *ret)
+static void fill_heal_answer(
+	const struct heal *h, const struct heal_ask *ask, struct heal_answer *ret)
 {
-	ret->target.milli = larger(ask->recommended.milli, h->compute.value);
-	ret->target.mib = larger(ask->recommended.mib, h->memory.value);
+	ret->target.milli = larger_of(ask->recommended.milli, h->compute.value);
+	ret->target.mib = larger_of(ask->recommended.mib, h->memory.value);
 	if (h->leaking && ask->allocated.mib > 0) {
-		ret->target.mib = at_most(ret->target.mib, ask->allocated.mib);
+		ret->target.mib = limit_to(ret->target.mib, ask->allocated.mib);
 	}
-	ret->told = tell(h);
+	ret->told = healing_reported(h);
 	ret->healing = ret->told.kind != HEALING_NONE;
-	ret->blocked_ms = larger(h->compute.until_ms, h->memory.until_ms);
+	ret->blocked_ms = larger_of(h->compute.until_ms, h->memory.until_ms);
 	if (ask->now_ms >= ret->blocked_ms) {
 		ret->blocked_ms = 0;
 	}
@@ -306,13 +302,13 @@ static void answer(const struct heal *h, const struct heal_ask *ask, struct heal
 void heal_step(struct heal *h, const struct heal_ask *ask, struct heal_answer *ret)
 {
 	*ret = (struct heal_answer){0};
-	roll_back(h, ask, ret);
+	undo_shrink(h, ask, ret);
 	if (ret->saw == HEAL_QUIET) {
 		heal_memory(h, ask, ret);
 		heal_compute(h, ask, ret);
 	}
 	go_down(h, ask);
-	answer(h, ask, ret);
+	fill_heal_answer(h, ask, ret);
 }
 
 /* The last step, or the last signal that was answered: the hold began with it. */
@@ -321,7 +317,7 @@ static int64_t answered_ms(const struct recommended_healing *told, const struct 
 	int64_t hold_s = told->kind == HEALING_MEMORY	 ? s->heal_memory.hold_s
 			 : told->kind == HEALING_COMPUTE ? s->heal_compute.hold_s
 							 : HEAL_ROLLBACK_MS / 1000;
-	return larger(told->since_ms, told->until_ms - hold_s * 1000);
+	return larger_of(told->since_ms, told->until_ms - hold_s * 1000);
 }
 
 void heal_restore(struct heal *h, const struct recommended_healing *told, struct share target,

@@ -28,7 +28,7 @@ static bool is_worth(int64_t from, int64_t to, int64_t least, const struct sizin
 	return delta >= least && delta * 100 >= from * s->min_change_percent;
 }
 
-static struct hold_part wait(enum hold_why why, int64_t next_ms)
+static struct hold_part hold_result(enum hold_why why, int64_t next_ms)
 {
 	return (struct hold_part){why, next_ms};
 }
@@ -40,21 +40,21 @@ static struct hold_part check_shrink(const struct hold_ask *ask, int64_t since_m
 	int64_t due = since_ms + s->scale_down_delay_s * 1000;
 	int64_t idle_due = ask->facts.active_ms + s->shrink_idle_s * 1000;
 	if (ask->facts.state == HISTORY_STALE) {
-		return wait(HOLD_STALE, 0);
+		return hold_result(HOLD_STALE, 0);
 	}
 	if (ask->facts.state != HISTORY_SUFFICIENT) {
-		return wait(HOLD_LEARNING, 0);
+		return hold_result(HOLD_LEARNING, 0);
 	}
 	if (ask->now_ms < due) {
-		return wait(HOLD_DELAY, due);
+		return hold_result(HOLD_DELAY, due);
 	}
 	if (ask->now_ms < ask->blocked_ms) {
-		return wait(HOLD_HEALING, ask->blocked_ms);
+		return hold_result(HOLD_HEALING, ask->blocked_ms);
 	}
 	if (s->shrink_idle_s > 0 && ask->now_ms < idle_due) {
-		return wait(HOLD_ACTIVE, idle_due);
+		return hold_result(HOLD_ACTIVE, idle_due);
 	}
-	return wait(HOLD_SHRINKS, 0);
+	return hold_result(HOLD_SHRINKS, 0);
 }
 
 /* --- from a whole GPU --- */
@@ -63,13 +63,13 @@ static void convert(const struct hold_ask *ask, struct hold_answer *ret)
 {
 	struct hold_part part = check_shrink(ask, ask->facts.first_ms);
 	if (ask->wanted.milli == 0 || ask->wanted.mib == 0) {
-		part = wait(HOLD_UNKNOWN, 0);
+		part = hold_result(HOLD_UNKNOWN, 0);
 	} else if (ask->keeps_compute) {
-		part = wait(HOLD_SCALED, 0); /* memory alone makes no room for anybody */
+		part = hold_result(HOLD_SCALED, 0); /* memory alone makes no room for anybody */
 	} else if (ask->wanted.milli >= FULL_MILLI) {
-		part = wait(HOLD_SAME, 0);
+		part = hold_result(HOLD_SAME, 0);
 	} else if (!is_worth(FULL_MILLI, ask->wanted.milli, HOLD_MIN_MILLI, ask->sizing)) {
-		part = wait(HOLD_SMALL, 0);
+		part = hold_result(HOLD_SMALL, 0);
 	} else if (part.why == HOLD_SHRINKS) {
 		part.why = HOLD_CONVERTS;
 		ret->target = ask->wanted;
@@ -121,11 +121,11 @@ static struct hold_part judge_lower(const struct hold_ask *ask, struct half *x)
 	return part;
 }
 
-static struct hold_part judge(const struct hold_ask *ask, struct half *x)
+static struct hold_part hold_half(const struct hold_ask *ask, struct half *x)
 {
 	x->target = x->current;
 	if (x->wanted == 0) {
-		return wait(HOLD_UNKNOWN, 0); /* nor is what was pending any less so */
+		return hold_result(HOLD_UNKNOWN, 0); /* nor is what was pending any less so */
 	}
 	bool worth = is_worth(x->current, x->wanted, x->least, ask->sizing);
 	if (worth && x->wanted < x->current) {
@@ -133,13 +133,13 @@ static struct hold_part judge(const struct hold_ask *ask, struct half *x)
 	}
 	*x->lower = (struct history_lower){0};
 	if (!worth) {
-		return wait(x->wanted == x->current ? HOLD_SAME : HOLD_SMALL, 0);
+		return hold_result(x->wanted == x->current ? HOLD_SAME : HOLD_SMALL, 0);
 	}
 	if (ask->facts.state == HISTORY_STALE) {
-		return wait(HOLD_STALE, 0);
+		return hold_result(HOLD_STALE, 0);
 	}
 	x->target = x->wanted;
-	return wait(HOLD_GROWS, 0);
+	return hold_result(HOLD_GROWS, 0);
 }
 
 void hold_step(const struct hold_ask *ask, struct history_kept *kept, struct hold_answer *ret)
@@ -158,11 +158,11 @@ void hold_step(const struct hold_ask *ask, struct history_kept *kept, struct hol
 	if (ask->keeps_compute) {
 		kept->compute = (struct history_lower){0};
 		compute.target = compute.current;
-		ret->compute = wait(HOLD_SCALED, 0);
+		ret->compute = hold_result(HOLD_SCALED, 0);
 	} else {
-		ret->compute = judge(ask, &compute);
+		ret->compute = hold_half(ask, &compute);
 	}
-	ret->memory = judge(ask, &memory);
+	ret->memory = hold_half(ask, &memory);
 	ret->target = (struct share){compute.target, memory.target};
 	ret->changes = compute.target != compute.current || memory.target != memory.current;
 	kept->held = ret->target;

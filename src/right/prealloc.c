@@ -1,9 +1,6 @@
 /* Frameworks that take memory ahead of need. */
 #include "right/prealloc.h"
 
-#include "base/alloc.h"
-#include "base/str.h"
-
 #define SETTLED_AFTER_MS 300000
 #define LEVEL_FOR_MS	 3600000
 #define LEVEL_PERCENT	 1
@@ -20,7 +17,7 @@ static bool is_level(const struct prealloc_watch *w)
 	return (high - w->low_mib) * 100 <= high * LEVEL_PERCENT;
 }
 
-static void follow(struct prealloc_watch *w, const struct prealloc_look *look)
+static void watch_update(struct prealloc_watch *w, const struct prealloc_look *look)
 {
 	struct prealloc_watch next = *w;
 	int32_t used = look->used_mib < HISTORY_MIB_MAX ? (int32_t)look->used_mib : HISTORY_MIB_MAX;
@@ -44,7 +41,7 @@ enum memory_class prealloc_classify(
 	if (look->used_mib <= 0 || look->visible_mib <= 0) {
 		return now;
 	}
-	follow(w, look);
+	watch_update(w, look);
 	if (look->now_ms - w->since_ms < LEVEL_FOR_MS) {
 		return now;
 	}
@@ -121,7 +118,7 @@ static int64_t app_mib(const struct history_pool *pool, int32_t part_percent)
 }
 
 /* Why its gauges do not say what it needs; PREALLOC_BY_APP: they do. */
-static enum prealloc_by judge(const struct sizing *s, const struct history_pool *pool)
+static enum prealloc_by pool_verdict(const struct sizing *s, const struct history_pool *pool)
 {
 	if (!pool->told) {
 		return PREALLOC_NO_METRICS;
@@ -162,7 +159,7 @@ struct prealloc_need prealloc_need(const struct sizing *s, const struct history 
 		return (struct prealloc_need){PREALLOC_KEPT, kept};
 	}
 	history_pool(h, KV_PERCENTILE, now_ms, &pool);
-	enum prealloc_by by = judge(s, &pool);
+	enum prealloc_by by = pool_verdict(s, &pool);
 	if (by != PREALLOC_BY_APP) {
 		return (struct prealloc_need){by, kept};
 	}

@@ -7,7 +7,7 @@
 #define CROWDED_PERCENT	  98
 #define BEGINNING	  3 /* minutes */
 
-static void shift(struct press *p, int32_t minute)
+static void press_advance_to(struct press *p, int32_t minute)
 {
 	int32_t by = minute - p->minute;
 	if (by <= 0) {
@@ -30,7 +30,7 @@ static uint32_t with(uint32_t bits, uint32_t bit, bool yes)
 void press_take(struct press *p, const struct press_look *look)
 {
 	int32_t minute = (int32_t)(look->at_ms / MINUTE_MS);
-	shift(p, minute);
+	press_advance_to(p, minute);
 	int32_t back = p->minute - minute;
 	if (look->compute < 0 || look->share <= 0 || back >= 32) {
 		return;
@@ -47,21 +47,21 @@ void press_take(struct press *p, const struct press_look *look)
 	p->waits = (uint16_t)(p->waits | (waits ? bit : 0));
 }
 
-static uint32_t count(uint32_t bits)
+static uint32_t minutes_set(uint32_t bits)
 {
 	return (uint32_t)__builtin_popcount(bits);
 }
 
 static bool is_most(uint32_t bits, uint32_t minutes)
 {
-	return count(bits) * 100 >= minutes * SATURATED_PERCENT;
+	return minutes_set(bits) * 100 >= minutes * SATURATED_PERCENT;
 }
 
 enum press_verdict press_judge(const struct press *p, int64_t now_ms)
 {
 	struct press at = *p;
 	/* The minute that is not over is left out. */
-	shift(&at, (int32_t)(now_ms / MINUTE_MS));
+	press_advance_to(&at, (int32_t)(now_ms / MINUTE_MS));
 	uint32_t ten = ((1u << PRESS_MINUTES) - 1) << 1;
 	uint32_t long_while = ((1u << PRESS_MINUTES_LONG) - 1) << 1;
 	/* It lasts for so long if it was so at the beginning, too. */

@@ -5,7 +5,7 @@
 #define MILLI_PERCENT  10
 #define MINUTES_OF_DAY 1440
 
-static int64_t round_up(int64_t value, int64_t step)
+static int64_t to_step(int64_t value, int64_t step)
 {
 	return step > 0 ? (value + step - 1) / step * step : value;
 }
@@ -21,7 +21,7 @@ struct bounds {
 	int64_t min, max, device; /* 0: unset */
 };
 
-static int64_t bound(int64_t value, const struct bounds *b, enum capped_by *ret_by)
+static int64_t clamp_with_cap(int64_t value, const struct bounds *b, enum capped_by *ret_by)
 {
 	enum capped_by by = CAPPED_BY_NONE;
 	if (value < b->min) {
@@ -42,10 +42,10 @@ static int64_t bound(int64_t value, const struct bounds *b, enum capped_by *ret_
 	return value;
 }
 
-static int64_t bounded(int64_t value, const struct bounds *b)
+static int64_t clamp_to_bounds(int64_t value, const struct bounds *b)
 {
 	enum capped_by by = CAPPED_BY_NONE;
-	return bound(value, b, &by);
+	return clamp_with_cap(value, b, &by);
 }
 
 enum capped_by recommend_capped(const struct recommend_answer *a)
@@ -70,10 +70,10 @@ static int64_t upper_of(int64_t target, int64_t minutes)
 /* --- compute --- */
 
 /* Whole percent to milli-GPU, up to the next step. The last step may end beyond the GPU. */
-static int64_t milli_of(int64_t percent, int32_t headroom, const struct sizing *s)
+static int64_t percent_to_milli(int64_t percent, int32_t headroom, const struct sizing *s)
 {
 	int64_t step = (int64_t)(s->step_percent > 0 ? s->step_percent : 1) * MILLI_PERCENT;
-	return round_up(with_headroom(percent * MILLI_PERCENT, headroom), step);
+	return to_step(with_headroom(percent * MILLI_PERCENT, headroom), step);
 }
 
 static void recommend_compute(const struct recommend_ask *ask, struct recommend_answer *a)
@@ -91,14 +91,15 @@ static void recommend_compute(const struct recommend_ask *ask, struct recommend_
 	a->usage.compute_known = true;
 	a->usage.p50_percent = median;
 	a->usage.target_percent = used;
-	a->uncapped.milli = milli_of(a->fast ? recent : used, s->headroom_percent, s);
+	a->uncapped.milli = percent_to_milli(a->fast ? recent : used, s->headroom_percent, s);
 	if (s->whole_from_p50_percent > 0 && median >= s->whole_from_p50_percent &&
 		a->uncapped.milli < FULL_MILLI) {
 		a->uncapped.milli = FULL_MILLI;
 	}
-	a->target.milli = bound(a->uncapped.milli, &bounds, &a->compute_capped);
-	a->lower.milli = bounded(milli_of(median, 0, s), &bounds);
-	a->upper.milli = bounded(upper_of(a->target.milli, ask->facts.compute_minutes), &bounds);
+	a->target.milli = clamp_with_cap(a->uncapped.milli, &bounds, &a->compute_capped);
+	a->lower.milli = clamp_to_bounds(percent_to_milli(median, 0, s), &bounds);
+	a->upper.milli =
+		clamp_to_bounds(upper_of(a->target.milli, ask->facts.compute_minutes), &bounds);
 }
 
 /* --- memory --- */
@@ -128,10 +129,11 @@ static void recommend_memory(const struct recommend_ask *ask, struct recommend_a
 	if (need <= 0 && a->memory_by != PREALLOC_NOT) {
 		return;
 	}
-	a->uncapped.mib = round_up(need, s->step_mem_mib);
-	a->target.mib = bound(a->uncapped.mib, &bounds, &a->memory_capped);
-	a->lower.mib = bounded(round_up(peak < need ? peak : need, s->step_mem_mib), &bounds);
-	a->upper.mib = bounded(upper_of(a->target.mib, ask->facts.mem_minutes), &bounds);
+	a->uncapped.mib = to_step(need, s->step_mem_mib);
+	a->target.mib = clamp_with_cap(a->uncapped.mib, &bounds, &a->memory_capped);
+	a->lower.mib =
+		clamp_to_bounds(to_step(peak < need ? peak : need, s->step_mem_mib), &bounds);
+	a->upper.mib = clamp_to_bounds(upper_of(a->target.mib, ask->facts.mem_minutes), &bounds);
 }
 
 void recommend_share(const struct recommend_ask *ask, struct recommend_answer *ret)

@@ -1,11 +1,12 @@
 /* What becomes of a replacement that was begun. The pods tell it, not the answer to the write: the
  * old one goes, a new one comes, and only what it does then counts. */
-#include "parts.h"
+#include "roll/course.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "roll/rollout_plan.h"
 
 /* --- what stops a workload --- */
 
@@ -76,7 +77,7 @@ void roll_restore(struct roll *r, const struct recommendation *told)
 
 /* --- what is under way --- */
 
-static void finish(struct roll *r, struct roll_fleet *fleet)
+static void replacement_end(struct roll *r, struct roll_fleet *fleet)
 {
 	roll_fleet_end(fleet, r->id);
 	r->doing = ROLL_NOTHING;
@@ -92,7 +93,7 @@ bool roll_give_back(struct roll *r, struct roll_fleet *fleet, int64_t now_ms)
 		return false;
 	}
 	if (r->doing == ROLL_EVICT) {
-		finish(r, fleet);
+		replacement_end(r, fleet);
 	}
 	if (r->returns > 0 && now_ms - r->returned_ms - whole_for(r) >= ROLL_BACK_CAP) {
 		r->returns = 0;
@@ -107,7 +108,7 @@ bool roll_give_back(struct roll *r, struct roll_fleet *fleet, int64_t now_ms)
 static void succeed(struct roll *r, struct roll_fleet *fleet)
 {
 	r->failures = r->no_effect = r->refusals = r->fruitless = r->returns = 0;
-	finish(r, fleet);
+	replacement_end(r, fleet);
 	r->succeeded = true;
 }
 
@@ -123,7 +124,8 @@ static int64_t retry_after(const struct roll *r, const struct roll_ending *e)
 	return wait < most ? wait : most;
 }
 
-static void refuse(struct roll *r, enum roll_why why, const struct roll_ending *e, int64_t now_ms)
+static void replacement_refused(
+	struct roll *r, enum roll_why why, const struct roll_ending *e, int64_t now_ms)
 {
 	r->refusals += r->refusals < INT32_MAX ? 1 : 0;
 	r->fruitless += e->made && r->fruitless < INT32_MAX ? 1 : 0;
@@ -137,14 +139,14 @@ static void refuse(struct roll *r, enum roll_why why, const struct roll_ending *
 }
 
 /* True: once too often. */
-static bool fail(struct roll *r, struct roll_fleet *fleet, int64_t now_ms)
+static bool replacement_failed(struct roll *r, struct roll_fleet *fleet, int64_t now_ms)
 {
 	if (r->moves) {
 		/* Not for another share did it go: there is none to go back to. */
 		const struct roll_ending late = {
 			ROLL_END_REFUSED, "the pod that moved is not Ready", ROLL_SURGE_CAP, true};
-		refuse(r, ROLL_REFUSED, &late, now_ms);
-		finish(r, fleet);
+		replacement_refused(r, ROLL_REFUSED, &late, now_ms);
+		replacement_end(r, fleet);
 		return true;
 	}
 	if (++r->failures < ROLL_FAILURES) {
@@ -152,7 +154,7 @@ static bool fail(struct roll *r, struct roll_fleet *fleet, int64_t now_ms)
 	}
 	pause_at(r, ROLL_PAUSED, now_ms);
 	r->rolls_back = true;
-	finish(r, fleet);
+	replacement_end(r, fleet);
 	return true;
 }
 
@@ -175,7 +177,7 @@ static bool follow_whole(struct roll *r, struct roll_fleet *fleet, int64_t now_m
 	if (++r->no_effect >= ROLL_NO_EFFECT) {
 		pause_at(r, ROLL_WITHOUT_EFFECT, now_ms);
 	}
-	finish(r, fleet);
+	replacement_end(r, fleet);
 	return false;
 }
 
@@ -197,7 +199,7 @@ static bool follow_ready(struct roll *r, struct roll_fleet *fleet, const struct 
 	if (ask->now_ms < *ret_next_ms) {
 		return true;
 	}
-	finish(r, fleet);
+	replacement_end(r, fleet);
 	return false;
 }
 
@@ -224,10 +226,10 @@ static bool follow_late(struct roll *r, struct roll_fleet *fleet, const struct r
 		return true;
 	}
 	if (p == NULL && present(ask) >= roll_replicas(ask)) {
-		finish(r, fleet); /* there are fewer now, and nobody is missed */
+		replacement_end(r, fleet); /* there are fewer now, and nobody is missed */
 		return false;
 	}
-	if (fail(r, fleet, ask->now_ms)) {
+	if (replacement_failed(r, fleet, ask->now_ms)) {
 		return false;
 	}
 	r->since_ms = ask->now_ms;
@@ -244,7 +246,7 @@ static bool follow_restarts(struct roll *r, struct roll_fleet *fleet, const stru
 		r->restarts = 0; /* it is another one */
 	}
 	if (p->restarts - r->restarts >= ROLL_RESTARTS) {
-		if (fail(r, fleet, ask->now_ms)) {
+		if (replacement_failed(r, fleet, ask->now_ms)) {
 			return true;
 		}
 		r->restarts = p->restarts;
@@ -252,7 +254,7 @@ static bool follow_restarts(struct roll *r, struct roll_fleet *fleet, const stru
 	}
 	bool makes_way = r->restarts > 0 && ask->cause == ROLL_HEALS && !p->up_to_date;
 	if (makes_way) {
-		finish(r, fleet); /* for one that has more */
+		replacement_end(r, fleet); /* for one that has more */
 	}
 	return makes_way;
 }
@@ -313,16 +315,16 @@ void roll_settle(
 	case ROLL_END_GONE:
 		return;
 	case ROLL_END_BUDGET:
-		refuse(r, ROLL_BUDGET, e, now_ms);
+		replacement_refused(r, ROLL_BUDGET, e, now_ms);
 		roll_fleet_cancel(fleet, r->id);
 		break;
 	case ROLL_END_REFUSED:
-		refuse(r, ROLL_REFUSED, e, now_ms);
+		replacement_refused(r, ROLL_REFUSED, e, now_ms);
 		roll_fleet_cancel(fleet, r->id);
 		break;
 	case ROLL_END_LOST:
 		pause_at(r, ROLL_SURGE_LOST, now_ms);
 		break;
 	}
-	finish(r, fleet);
+	replacement_end(r, fleet);
 }

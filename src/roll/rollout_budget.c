@@ -38,7 +38,7 @@ static void go_back(struct roll_fleet *f, int64_t step)
 
 /* What is older than the ring is forgotten. A clock that went back is taken to stand still, but not
  * for longer than the ring is. */
-static void turn(struct roll_fleet *f, int64_t now_ms)
+static void budget_advance(struct roll_fleet *f, int64_t now_ms)
 {
 	int64_t step = now_ms / ROLL_BUDGET_STEP_MS;
 	if (f->step - step > ROLL_BUDGET_STEPS) {
@@ -56,7 +56,7 @@ static void turn(struct roll_fleet *f, int64_t now_ms)
 
 int64_t roll_fleet_due(struct roll_fleet *f, int64_t now_ms)
 {
-	turn(f, now_ms);
+	budget_advance(f, now_ms);
 	int64_t most = f->managed * ROLL_BUDGET_PERCENT / 100;
 	most = most > 1 ? most : 1;
 	int64_t sum = 0;
@@ -69,14 +69,14 @@ int64_t roll_fleet_due(struct roll_fleet *f, int64_t now_ms)
 	return now_ms;
 }
 
-static uint64_t hash_of(const char *node)
+static uint64_t node_hash(const char *node)
 {
 	return node == NULL ? 0 : hash_text(node);
 }
 
 bool roll_fleet_is_busy(const struct roll_fleet *f, const char *node)
 {
-	uint64_t hash = hash_of(node);
+	uint64_t hash = node_hash(node);
 	vec_for_each (struct roll_flight, flight, &f->flights) {
 		if (hash != 0 && flight->node == hash) {
 			return true;
@@ -87,8 +87,8 @@ bool roll_fleet_is_busy(const struct roll_fleet *f, const char *node)
 
 uint64_t roll_fleet_begin(struct roll_fleet *f, const char *node, int64_t now_ms)
 {
-	turn(f, now_ms);
-	struct roll_flight flight = {++f->last_id, hash_of(node), f->step};
+	budget_advance(f, now_ms);
+	struct roll_flight flight = {++f->last_id, node_hash(node), f->step};
 	++*slot(f, f->step);
 	VEC_PUSH(&f->flights, flight);
 	return flight.id;

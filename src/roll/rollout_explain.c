@@ -1,5 +1,5 @@
 /* What people read where a running pod is not brought to its new share. */
-#include "roll/roll.h"
+#include "roll/rollout_explain.h"
 
 #include <inttypes.h>
 

@@ -1,11 +1,13 @@
 /* The order in which a workload is asked: is there anything to do, may we at all, is something
  * under way, is it time, which pod, and how. The first that says no is what people are told. */
-#include "parts.h"
+#include "roll/rollout_plan.h"
 
 #include <stddef.h>
 
 #include "base/str.h"
+#include "owner/kinds.h"
 #include "owner/owner.h"
+#include "roll/course.h"
 #include "roll/window.h"
 
 const char *roll_why_name(enum roll_why why)
@@ -55,14 +57,14 @@ static bool block(struct roll_verdict *v, enum roll_why why, const char *blocker
 	return true;
 }
 
-static bool wait(struct roll_verdict *v, enum roll_why why, int64_t next_ms)
+static bool verdict_wait(struct roll_verdict *v, enum roll_why why, int64_t next_ms)
 {
 	block(v, why, NULL, next_ms);
 	v->does = ROLL_WAIT;
 	return true;
 }
 
-static bool leave(struct roll_verdict *v, enum roll_why why)
+static bool verdict_nothing(struct roll_verdict *v, enum roll_why why)
 {
 	block(v, why, NULL, 0);
 	v->does = ROLL_NOTHING;
@@ -71,7 +73,7 @@ static bool leave(struct roll_verdict *v, enum roll_why why)
 
 /* --- is there anything to do --- */
 
-static bool is_outdated(const struct roll_pod *p)
+static bool pod_lacks_target(const struct roll_pod *p)
 {
 	return roll_pod_counts(p) && !p->up_to_date && !p->of_old_version;
 }
@@ -79,21 +81,21 @@ static bool is_outdated(const struct roll_pod *p)
 static bool check_work(const struct roll_ask *ask, struct roll_verdict *v)
 {
 	for (uint32_t i = 0; i < ask->pod_count; i++) {
-		if (is_outdated(&ask->pods[i])) {
+		if (pod_lacks_target(&ask->pods[i])) {
 			return false;
 		}
 	}
-	return leave(v, ROLL_UP_TO_DATE);
+	return verdict_nothing(v, ROLL_UP_TO_DATE);
 }
 
-static const struct owner_row *row_of(const struct roll_ask *ask)
+static const struct owner_row *owner_row_of_ask(const struct roll_ask *ask)
 {
 	return owner_row_find(view_of(text_or(ask->key->group, "")), ask->key->kind);
 }
 
 static enum rollout_strategy strategy_of(const struct roll_ask *ask)
 {
-	const struct owner_row *row = row_of(ask);
+	const struct owner_row *row = owner_row_of_ask(ask);
 	for (uint32_t i = 0; i < ask->rollout->kind_count; i++) {
 		if (text_equals(ask->rollout->kinds[i].kind, ask->key->kind)) {
 			return ask->rollout->kinds[i].strategy;
@@ -104,10 +106,11 @@ static enum rollout_strategy strategy_of(const struct roll_ask *ask)
 
 static bool check_kind(const struct roll_ask *ask, struct roll_verdict *v)
 {
-	const struct owner_row *row = row_of(ask);
+	const struct owner_row *row = owner_row_of_ask(ask);
 	enum rollout_strategy strategy = strategy_of(ask);
 	if (strategy != ROLLOUT_ONGOING) {
-		return leave(v, strategy == ROLLOUT_NEVER ? ROLL_NEVER_SIZED : ROLL_ON_CREATION);
+		return verdict_nothing(
+			v, strategy == ROLLOUT_NEVER ? ROLL_NEVER_SIZED : ROLL_ON_CREATION);
 	}
 	if (ask->unsupported != NULL) {
 		return block(v, ROLL_UNSUPPORTED, ask->unsupported, 0);
@@ -130,10 +133,11 @@ static bool check_gate(const struct roll_ask *ask, struct roll_verdict *v)
 {
 	const struct roll_gate *g = &ask->gate;
 	if (!g->leads) {
-		return wait(v, ROLL_NOT_LEADING, 0);
+		return verdict_wait(v, ROLL_NOT_LEADING, 0);
 	}
 	if (g->synced_ms == 0 || ask->now_ms < g->synced_ms + ROLL_START_MS) {
-		return wait(v, ROLL_STARTING, g->synced_ms == 0 ? 0 : g->synced_ms + ROLL_START_MS);
+		return verdict_wait(
+			v, ROLL_STARTING, g->synced_ms == 0 ? 0 : g->synced_ms + ROLL_START_MS);
 	}
 	if (!g->reached || g->webhook_ms == 0 || ask->now_ms - g->webhook_ms > ROLL_WEBHOOK_MS) {
 		return block(v, ROLL_WEBHOOK, NULL, 0);
@@ -215,7 +219,7 @@ static bool check_replicas(const struct roll_ask *ask, struct roll_verdict *v)
 
 /* Who leaves no room for the new one goes only where it need not; what is not Ready serves nobody;
  * of a StatefulSet the last one goes first; then the oldest. */
-static bool goes_before(const struct roll_pod *a, const struct roll_pod *b)
+static bool replaced_before(const struct roll_pod *a, const struct roll_pod *b)
 {
 	if (a->fits_after != b->fits_after) {
 		return a->fits_after;
@@ -237,7 +241,7 @@ struct count {
 };
 
 /* Of the same owner: what one has serves nobody of another's in the same group. */
-static struct count count_pods(const struct roll_ask *ask, const struct roll_pod *of)
+static struct count count_owner_pods(const struct roll_ask *ask, const struct roll_pod *of)
 {
 	struct count n = {.replicas = of->owner == 0 ? roll_replicas(ask) : 0};
 	for (uint32_t i = 0; i < ask->pod_count; i++) {
@@ -263,7 +267,7 @@ static bool is_last(const struct roll_ask *ask, const struct roll_pod *p, const 
 /* In a group another owner's may go instead. */
 static enum roll_why check_member(const struct roll_ask *ask, const struct roll_pod *p)
 {
-	const struct count n = count_pods(ask, p);
+	const struct count n = count_owner_pods(ask, p);
 	if (n.replicas < ask->rollout->min_replicas) {
 		return ROLL_MIN_REPLICAS;
 	}
@@ -271,7 +275,7 @@ static enum roll_why check_member(const struct roll_ask *ask, const struct roll_
 }
 
 /* Why this one does not go now; UP_TO_DATE: it may. */
-static enum roll_why check_pod(
+static enum roll_why check_replaceable(
 	const struct roll_ask *ask, const struct roll_fleet *fleet, const struct roll_pod *p)
 {
 	int64_t grown_up = p->created_ms + ask->rollout->min_pod_age_s * 1000;
@@ -320,7 +324,8 @@ static bool none_goes(const struct roll_ask *ask, const uint32_t *kept, struct r
 	return true;
 }
 
-static bool pick(const struct roll_ask *ask, const struct roll_fleet *fleet, struct roll_verdict *v)
+static bool pick_pod(
+	const struct roll_ask *ask, const struct roll_fleet *fleet, struct roll_verdict *v)
 {
 	uint32_t best[ROLL_WHYS];
 	for (size_t i = 0; i < ROLL_WHYS; i++) {
@@ -328,11 +333,11 @@ static bool pick(const struct roll_ask *ask, const struct roll_fleet *fleet, str
 	}
 	for (uint32_t i = 0; i < ask->pod_count; i++) {
 		const struct roll_pod *p = &ask->pods[i];
-		if (!is_outdated(p)) {
+		if (!pod_lacks_target(p)) {
 			continue;
 		}
-		uint32_t *slot = &best[check_pod(ask, fleet, p)];
-		if (*slot == UINT32_MAX || goes_before(p, &ask->pods[*slot])) {
+		uint32_t *slot = &best[check_replaceable(ask, fleet, p)];
+		if (*slot == UINT32_MAX || replaced_before(p, &ask->pods[*slot])) {
 			*slot = i;
 		}
 	}
@@ -355,7 +360,7 @@ static int64_t max_unavailable(const struct roll_ask *ask, int32_t replicas)
 	return most > 1 ? most : 1;
 }
 
-static bool has_room(const struct roll_ask *ask)
+static bool surge_has_room(const struct roll_ask *ask)
 {
 	return ask->room != ROLL_ROOM_NONE &&
 	       (ask->room != ROLL_ROOM_NODE || ask->rollout->may_add_nodes);
@@ -399,10 +404,11 @@ static bool check_evict(const struct roll_ask *ask, const struct count *n, struc
 	return !ask->pods[v->pod].fits_after && block(v, ROLL_NO_ROOM, NULL, 0);
 }
 
-static bool choose(struct roll_fleet *fleet, const struct roll_ask *ask, struct roll_verdict *v)
+static bool choose_surge_or_evict(
+	struct roll_fleet *fleet, const struct roll_ask *ask, struct roll_verdict *v)
 {
-	struct count n = count_pods(ask, &ask->pods[v->pod]);
-	bool surges = could_surge(ask, &n) && has_room(ask);
+	struct count n = count_owner_pods(ask, &ask->pods[v->pod]);
+	bool surges = could_surge(ask, &n) && surge_has_room(ask);
 	if (!surges && check_evict(ask, &n, v)) {
 		return true;
 	}
@@ -421,7 +427,7 @@ static int64_t no_later(int64_t at_ms, int64_t now_ms)
 
 /* A clock that was ahead and is set right leaves times that are to come: nothing waits for those.
  */
-static void mind_clock(struct roll *r, int64_t now_ms)
+static void roll_clamp_to_now(struct roll *r, int64_t now_ms)
 {
 	r->begun_ms = no_later(r->begun_ms, now_ms);
 	r->since_ms = no_later(r->since_ms, now_ms);
@@ -438,16 +444,16 @@ void roll_plan(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *
 {
 	int64_t next;
 	*ret = (struct roll_verdict){0};
-	mind_clock(r, ask->now_ms);
+	roll_clamp_to_now(r, ask->now_ms);
 	if (roll_follow(r, fleet, ask, &next)) {
-		wait(ret, ROLL_UNDER_WAY, next);
+		verdict_wait(ret, ROLL_UNDER_WAY, next);
 		return;
 	}
 	(void)(check_paused(r, ask, ret) || check_work(ask, ret) || check_kind(ask, ret) ||
 		check_gate(ask, ret) || check_measured(ask, ret) || check_owner(ask, ret) ||
 		check_scaler(ask, ret) || check_window(ask, ret) || check_cooldown(r, ask, ret) ||
-		check_refused(r, ask, ret) || check_replicas(ask, ret) || pick(ask, fleet, ret) ||
-		choose(fleet, ask, ret));
+		check_refused(r, ask, ret) || check_replicas(ask, ret) ||
+		pick_pod(ask, fleet, ret) || choose_surge_or_evict(fleet, ask, ret));
 }
 
 bool roll_makes_way(struct roll_fleet *fleet, const struct roll_ask *ask, uint32_t pod)

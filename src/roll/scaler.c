@@ -3,10 +3,9 @@
 
 #include <stddef.h>
 
-#include "base/cleanup.h"
 #include "base/str.h"
 
-static char lower(char c)
+static char ascii_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -15,7 +14,7 @@ static bool has_word(const char *text, const char *word)
 {
 	for (; *text != '\0'; text++) {
 		size_t n = 0;
-		while (word[n] != '\0' && lower(text[n]) == word[n]) {
+		while (word[n] != '\0' && ascii_lower(text[n]) == word[n]) {
 			n++;
 		}
 		if (word[n] == '\0') {

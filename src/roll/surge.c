@@ -45,12 +45,12 @@ const char *surge_name(const char *set_name, const char *old_uid, char buffer[SU
 	return buffer;
 }
 
-static void say(struct surge_verdict *v, enum surge_do does, enum surge_why why)
+static void surge_decide(struct surge_verdict *v, enum surge_do does, enum surge_why why)
 {
 	*v = (struct surge_verdict){.does = does, .why = why};
 }
 
-static bool is_there(const struct surge_pod *p)
+static bool surge_pod_is_there(const struct surge_pod *p)
 {
 	return p != NULL && !p->leaving && !p->ended;
 }
@@ -61,20 +61,20 @@ static bool is_there(const struct surge_pod *p)
  * by another hand. */
 static void step_none(const struct surge_ask *ask, struct surge_verdict *v)
 {
-	if (is_there(ask->old) && ask->old->cheap) {
-		say(v, SURGE_RESTORE, ask->current ? SURGE_ENDED : SURGE_ROLLOUT);
+	if (surge_pod_is_there(ask->old) && ask->old->cheap) {
+		surge_decide(v, SURGE_RESTORE, ask->current ? SURGE_ENDED : SURGE_ROLLOUT);
 	} else if (ask->began) {
-		say(v, SURGE_FAILED, SURGE_ENDED);
+		surge_decide(v, SURGE_FAILED, SURGE_ENDED);
 	} else if (!ask->wanted) {
-		say(v, SURGE_FAILED, SURGE_UNWANTED);
+		surge_decide(v, SURGE_FAILED, SURGE_UNWANTED);
 	} else if (!ask->allowed) {
-		say(v, SURGE_FAILED, SURGE_NOT_ALLOWED);
+		surge_decide(v, SURGE_FAILED, SURGE_NOT_ALLOWED);
 	} else if (!ask->current) {
-		say(v, SURGE_FAILED, SURGE_ROLLOUT);
-	} else if (!is_there(ask->old)) {
-		say(v, SURGE_FAILED, SURGE_OLD_LEFT);
+		surge_decide(v, SURGE_FAILED, SURGE_ROLLOUT);
+	} else if (!surge_pod_is_there(ask->old)) {
+		surge_decide(v, SURGE_FAILED, SURGE_OLD_LEFT);
 	} else {
-		say(v, SURGE_CREATE, SURGE_GOES);
+		surge_decide(v, SURGE_CREATE, SURGE_GOES);
 	}
 }
 
@@ -82,16 +82,16 @@ static void step_none(const struct surge_ask *ask, struct surge_verdict *v)
 
 static void step_adopted(const struct surge_ask *ask, struct surge_verdict *v)
 {
-	if (!is_there(ask->fresh)) {
-		say(v, SURGE_LOST, SURGE_LEAVES);
+	if (!surge_pod_is_there(ask->fresh)) {
+		surge_decide(v, SURGE_LOST, SURGE_LEAVES);
 	} else if (!ask->fresh->adopted_here) {
-		say(v, SURGE_LOST, SURGE_OTHER_CLAIMS);
-	} else if (!is_there(ask->old)) {
-		say(v, SURGE_DONE, SURGE_GOES);
+		surge_decide(v, SURGE_LOST, SURGE_OTHER_CLAIMS);
+	} else if (!surge_pod_is_there(ask->old)) {
+		surge_decide(v, SURGE_DONE, SURGE_GOES);
 	} else if (ask->present <= ask->replicas && ask->recounted) {
-		say(v, SURGE_LOST, SURGE_SETTLES);
+		surge_decide(v, SURGE_LOST, SURGE_SETTLES);
 	} else {
-		say(v, SURGE_WAIT, SURGE_SETTLES);
+		surge_decide(v, SURGE_WAIT, SURGE_SETTLES);
 	}
 }
 
@@ -101,13 +101,13 @@ static void step_adopted(const struct surge_ask *ask, struct surge_verdict *v)
 static enum surge_why check_drop(const struct surge_ask *ask)
 {
 	const struct surge_pod *fresh = ask->fresh;
-	if (!is_there(fresh)) {
+	if (!surge_pod_is_there(fresh)) {
 		return SURGE_ENDED;
 	}
 	if (!ask->current) {
 		return SURGE_ROLLOUT;
 	}
-	if (!is_there(ask->old)) {
+	if (!surge_pod_is_there(ask->old)) {
 		return SURGE_OLD_LEFT;
 	}
 	if (!ask->wanted) {
@@ -148,49 +148,49 @@ enum surge_why surge_judge(const struct surge_live *live)
 }
 
 /* A clock that was set back makes nothing young again. */
-static bool is_within(int64_t at_ms, int64_t now_ms, int64_t most_ms)
+static bool is_no_older(int64_t at_ms, int64_t now_ms, int64_t most_ms)
 {
 	return now_ms >= at_ms && now_ms - at_ms <= most_ms;
 }
 
-static bool is_live(const struct surge_live *live, int64_t now_ms)
+static bool live_is_recent(const struct surge_live *live, int64_t now_ms)
 {
 	return live != NULL && live->read_ms != 0 &&
-	       is_within(live->read_ms, now_ms, SURGE_LIVE_MS) &&
-	       is_within(live->asked_ms, now_ms, SURGE_ASKED_MS);
+	       is_no_older(live->read_ms, now_ms, SURGE_LIVE_MS) &&
+	       is_no_older(live->asked_ms, now_ms, SURGE_ASKED_MS);
 }
 
 static void step_ready(const struct surge_ask *ask, struct surge_verdict *v)
 {
 	const struct surge_live *live = ask->live;
 	if (!ask->allowed) {
-		say(v, SURGE_WAIT, SURGE_NOT_ALLOWED);
+		surge_decide(v, SURGE_WAIT, SURGE_NOT_ALLOWED);
 		return;
 	}
-	if (!is_live(live, ask->now_ms)) {
-		say(v, SURGE_READ, SURGE_GOES);
+	if (!live_is_recent(live, ask->now_ms)) {
+		surge_decide(v, SURGE_READ, SURGE_GOES);
 		return;
 	}
 	enum surge_why why = surge_judge(live);
 	why = why == SURGE_GOES && ask->unready ? SURGE_NOT_READY : why;
 	if (why != SURGE_GOES) {
-		say(v, SURGE_WAIT, why);
+		surge_decide(v, SURGE_WAIT, why);
 		v->next_ms = live->read_ms + SURGE_LIVE_MS + 1;
 		return;
 	}
-	say(v, ask->old->cheap ? SURGE_ADOPT : SURGE_CHEAPEN, SURGE_GOES);
+	surge_decide(v, ask->old->cheap ? SURGE_ADOPT : SURGE_CHEAPEN, SURGE_GOES);
 }
 
 /* Before it goes the old one is dear again: what follows needs no memory. */
-static void drop(const struct surge_ask *ask, enum surge_why why, struct surge_verdict *v)
+static void surge_abandon(const struct surge_ask *ask, enum surge_why why, struct surge_verdict *v)
 {
-	bool cheap = is_there(ask->old) && ask->old->cheap;
+	bool cheap = surge_pod_is_there(ask->old) && ask->old->cheap;
 	if (cheap) {
-		say(v, SURGE_RESTORE, why);
+		surge_decide(v, SURGE_RESTORE, why);
 	} else if (ask->fresh->leaving) {
-		say(v, SURGE_WAIT, SURGE_LEAVES);
+		surge_decide(v, SURGE_WAIT, SURGE_LEAVES);
 	} else {
-		say(v, SURGE_DROP, why);
+		surge_decide(v, SURGE_DROP, why);
 	}
 }
 
@@ -199,18 +199,18 @@ static void step_ours(const struct surge_ask *ask, struct surge_verdict *v)
 	const struct surge_pod *fresh = ask->fresh;
 	enum surge_why why = check_drop(ask);
 	if (why != SURGE_GOES) {
-		drop(ask, why, v);
+		surge_abandon(ask, why, v);
 		return;
 	}
 	if (fresh->labelled) {
-		say(v, SURGE_WAIT, SURGE_SETTLES);
+		surge_decide(v, SURGE_WAIT, SURGE_SETTLES);
 		v->next_ms = fresh->created_ms + SURGE_DEADLINE_MS;
 		return;
 	}
 	int64_t ripe = fresh->ready_ms + ask->min_ready_ms;
 	if (fresh->ready_ms == 0 || ask->now_ms < ripe) {
 		int64_t deadline = fresh->created_ms + SURGE_DEADLINE_MS;
-		say(v, SURGE_WAIT, SURGE_STARTS);
+		surge_decide(v, SURGE_WAIT, SURGE_STARTS);
 		v->next_ms = fresh->ready_ms != 0 && ripe < deadline ? ripe : deadline;
 		return;
 	}
@@ -221,13 +221,13 @@ static void step_ours(const struct surge_ask *ask, struct surge_verdict *v)
  * that is seen without a controller was not adopted: whatever ends it is not its ReplicaSet. */
 static bool was_taken(const struct surge_ask *ask)
 {
-	return ask->given && ask->current && ask->fresh == NULL && is_there(ask->old);
+	return ask->given && ask->current && ask->fresh == NULL && surge_pod_is_there(ask->old);
 }
 
 void surge_step(const struct surge_ask *ask, struct surge_verdict *ret)
 {
 	if (was_taken(ask)) {
-		say(ret, SURGE_LOST, SURGE_LEAVES);
+		surge_decide(ret, SURGE_LOST, SURGE_LEAVES);
 	} else if (ask->fresh == NULL) {
 		step_none(ask, ret);
 	} else if (ask->fresh->adopted) {

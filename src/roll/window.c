@@ -18,7 +18,7 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return a / b - (a % b < 0 ? 1 : 0);
 }
 
-static bool starts_on(const struct rollout_window *w, int64_t day)
+static bool window_starts_on(const struct rollout_window *w, int64_t day)
 {
 	int64_t weekday = (day + EPOCH_WEEKDAY) % WEEK_DAYS;
 	weekday += weekday < 0 ? WEEK_DAYS : 0;
@@ -45,7 +45,7 @@ static bool judge_one(const struct rollout_window *w, const struct zone *z, int6
 	int64_t today = floor_div(now_s + offset, DAY_S);
 	for (int64_t day = today - 1; day <= today + WEEK_DAYS; day++) {
 		struct span span;
-		if (!starts_on(w, day)) {
+		if (!window_starts_on(w, day)) {
 			continue;
 		}
 		if (!span_of(w, z, day, &span)) {

@@ -12,18 +12,16 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
-#include "model/injection.h"
-#include "model/names.h"
-#include "framework_detection.h"
-#include "managed.h"
+#include "size/builtin.h"
+#include "size/framework_detection.h"
+#include "size/managed.h"
 
 static bool asks_for_gpus(const struct container *c)
 {
 	return c->gpus > 0;
 }
 
-static bool has_mig(const struct container *c)
+static bool container_has_mig(const struct container *c)
 {
 	return c->mig;
 }
@@ -78,7 +76,7 @@ static const struct container *first(
 }
 
 /* The name of what is wrong goes with the reason. */
-static enum reason found(struct explain_facts *f, enum reason reason, const char *name)
+static enum reason reason_named(struct explain_facts *f, enum reason reason, const char *name)
 {
 	f->name = name;
 	return reason;
@@ -90,17 +88,17 @@ static enum reason judge_will(const struct admit_input *in, struct admit_verdict
 	if (in->unreadable) {
 		return REASON_NOT_OURS;
 	}
-	if (first(p, asks_for_gpus, 0) == NULL && first(p, has_mig, 0) == NULL) {
+	if (first(p, asks_for_gpus, 0) == NULL && first(p, container_has_mig, 0) == NULL) {
 		return pod_has_gate(p, NAME_GATE) ? REASON_NOT_OURS : REASON_NO_GPU;
 	}
 	if (v->choice.excluded) {
 		return REASON_EXCLUDED;
 	}
 	if (v->choice.reason != REASON_NONE) {
-		return found(&v->facts, v->choice.reason, v->choice.missing);
+		return reason_named(&v->facts, v->choice.reason, v->choice.missing);
 	}
 	if (v->choice.mode == MODE_DISABLED) {
-		return found(&v->facts, REASON_DISABLED, v->choice.policy->name);
+		return reason_named(&v->facts, REASON_DISABLED, v->choice.policy->name);
 	}
 	if (ask_is_present(&v->ask)) {
 		return REASON_NONE;
@@ -109,16 +107,16 @@ static enum reason judge_will(const struct admit_input *in, struct admit_verdict
 		return REASON_NO_RECOMMENDATION;
 	}
 	if (v->choice.mode != MODE_AUTOMATE) {
-		return found(&v->facts, REASON_NOT_AUTOMATED, v->choice.policy->name);
+		return reason_named(&v->facts, REASON_NOT_AUTOMATED, v->choice.policy->name);
 	}
 	const char *kind =
 		in->workload != NULL ? in->workload->key.kind : owner_top_of(p, NULL).kind;
 	if (policy_never_sizes(v->choice.policy, kind)) {
-		return found(&v->facts, REASON_NEVER_SIZED, v->choice.policy->name);
+		return reason_named(&v->facts, REASON_NEVER_SIZED, v->choice.policy->name);
 	}
 	bool is_owned = in->workload != NULL ? in->workload->key.name != NULL : kind != NULL;
 	if (p->owner.uid != NULL && !is_owned) {
-		return found(&v->facts, REASON_OWNER_UNKNOWN, p->owner.uid);
+		return reason_named(&v->facts, REASON_OWNER_UNKNOWN, p->owner.uid);
 	}
 	return REASON_NONE;
 }
@@ -155,20 +153,20 @@ static enum reason judge_managed(const struct pod *p, struct admit_verdict *v)
 {
 	const char *by = managed_queue(p);
 	if (by != NULL) {
-		return found(&v->facts, REASON_QUEUE, by);
+		return reason_named(&v->facts, REASON_QUEUE, by);
 	}
 	by = v->ask.is_own ? NULL : managed_rank(p, first(p, asks_for_gpus, 0));
-	return by != NULL ? found(&v->facts, REASON_RANK, by) : REASON_NONE;
+	return by != NULL ? reason_named(&v->facts, REASON_RANK, by) : REASON_NONE;
 }
 
-static enum reason judge_pod(const struct admit_input *in, struct admit_verdict *v)
+static enum reason pod_refusal(const struct admit_input *in, struct admit_verdict *v)
 {
 	const struct pod *p = in->pod;
 	if (!scheduler_is_allowed(in)) {
-		return found(&v->facts, REASON_SCHEDULER, p->scheduler);
+		return reason_named(&v->facts, REASON_SCHEDULER, p->scheduler);
 	}
 	if (!text_empty(p->node)) {
-		return found(&v->facts, REASON_NODE_NAME, p->node);
+		return reason_named(&v->facts, REASON_NODE_NAME, p->node);
 	}
 	if (p->is_static) {
 		return REASON_STATIC_POD;
@@ -177,14 +175,14 @@ static enum reason judge_pod(const struct admit_input *in, struct admit_verdict 
 		return REASON_BARE_POD;
 	}
 	if (is_bare(p) && in->declared != NULL) {
-		return found(&v->facts, REASON_DECLARED, in->declared);
+		return reason_named(&v->facts, REASON_DECLARED, in->declared);
 	}
 	if (p->too_complex) {
 		return REASON_TOO_COMPLEX;
 	}
 	const char *gang = gang_of(in);
 	if (gang != NULL) {
-		return found(&v->facts, REASON_GANG, gang);
+		return reason_named(&v->facts, REASON_GANG, gang);
 	}
 	return judge_managed(p, v);
 }
@@ -204,13 +202,13 @@ static enum reason judge_containers(const struct admit_input *in, struct admit_v
 	for (size_t i = 0; i < COUNT_OF(rules); i++) {
 		const struct container *c = first(p, rules[i].is, 0);
 		if (c != NULL) {
-			return found(&v->facts, rules[i].reason, c->name);
+			return reason_named(&v->facts, rules[i].reason, c->name);
 		}
 		if (rules[i].reason == REASON_OWN_DEVICES) {
 			for (uint32_t n = 0; n < p->notes.count; n++) {
 				const char *key = p->notes.items[n].key;
 				if (view_starts_with(view_of(key), NAME_CDI_PREFIX)) {
-					return found(&v->facts, REASON_OWN_DEVICES, key);
+					return reason_named(&v->facts, REASON_OWN_DEVICES, key);
 				}
 			}
 		}
@@ -218,7 +216,7 @@ static enum reason judge_containers(const struct admit_input *in, struct admit_v
 	return REASON_NONE;
 }
 
-static const char *level_of(const struct namespace *ns)
+static const char *pod_security_level(const struct namespace *ns)
 {
 	return ns != NULL ? pairs_get(&ns->labels, LABEL_POD_SECURITY) : NULL;
 }
@@ -232,10 +230,10 @@ static const char *level_of(const struct namespace *ns)
  * the overlay `restricted`. */
 static void settle_isolation(const struct admit_input *in, struct admit_verdict *v)
 {
-	const char *level = level_of(in->home);
+	const char *level = pod_security_level(in->home);
 	bool asked = v->choice.policy->isolation == ISOLATION_MPS;
 	bool home = level != NULL && !text_equals(level, "privileged");
-	level = home ? level : level_of(in->ns);
+	level = home ? level : pod_security_level(in->ns);
 	bool forbidden = level != NULL ? !text_equals(level, "privileged") : !in->mps_unlabelled;
 	v->home_forbids_mps = asked && home;
 	v->isolation = asked && !forbidden ? ISOLATION_MPS : ISOLATION_NONE;
@@ -254,10 +252,10 @@ static enum reason judge_framework(const struct container *gpu, struct admit_ver
 		return REASON_NONE;
 	}
 	if (t.pinned == NULL || walled) {
-		return found(&v->facts, REASON_PREALLOCATES, t.name);
+		return reason_named(&v->facts, REASON_PREALLOCATES, t.name);
 	}
 	v->facts.expected = t.name;
-	return found(&v->facts, REASON_USER_PINNED, t.pinned);
+	return reason_named(&v->facts, REASON_USER_PINNED, t.pinned);
 }
 
 static enum reason judge_gpu_container(const struct admit_input *in, struct admit_verdict *v)
@@ -268,20 +266,20 @@ static enum reason judge_gpu_container(const struct admit_input *in, struct admi
 		v->container = (uint32_t)(gpu - p->containers);
 		const struct container *second = first(p, asks_for_gpus, v->container + 1);
 		if (second != NULL) {
-			return found(&v->facts, REASON_SEVERAL_GPU_CONTAINERS, second->name);
+			return reason_named(&v->facts, REASON_SEVERAL_GPU_CONTAINERS, second->name);
 		}
 	}
-	const struct container *c = first(p, has_mig, 0);
+	const struct container *c = first(p, container_has_mig, 0);
 	if (c != NULL) {
-		return found(&v->facts, REASON_MIG, c->name);
+		return reason_named(&v->facts, REASON_MIG, c->name);
 	}
 	c = first(p, has_claims, 0);
 	if (c != NULL || p->has_claims) {
-		return found(&v->facts, REASON_RESOURCE_CLAIMS, c != NULL ? c->name : NULL);
+		return reason_named(&v->facts, REASON_RESOURCE_CLAIMS, c != NULL ? c->name : NULL);
 	}
 	if (in->notes_names && gpu != NULL && strlen(gpu->name) > INJECT_NOTED_NAME_MAX) {
 		v->facts.limit = INJECT_NOTED_NAME_MAX;
-		return found(&v->facts, REASON_LONG_NAME, gpu->name);
+		return reason_named(&v->facts, REASON_LONG_NAME, gpu->name);
 	}
 	settle_isolation(in, v);
 	return judge_framework(gpu, v);
@@ -314,13 +312,13 @@ static enum reason judge_value(const struct admit_input *in, struct admit_verdic
 	if (v->ask.bad_count > 0) {
 		v->facts.value = v->ask.bad[0].value;
 		v->facts.expected = v->ask.bad[0].expected;
-		return found(&v->facts, REASON_BAD_VALUE, v->ask.bad[0].key);
+		return reason_named(&v->facts, REASON_BAD_VALUE, v->ask.bad[0].key);
 	}
 	v->count = gpu->gpus;
 	v->facts.count = gpu->gpus;
 	if (v->ask.count != 0 && v->ask.count != gpu->gpus) {
 		v->facts.limit = v->ask.count;
-		return found(&v->facts, REASON_COUNT_MISMATCH, gpu->name);
+		return reason_named(&v->facts, REASON_COUNT_MISMATCH, gpu->name);
 	}
 	settle_share(in, v);
 	if (v->milli == MODEL_GPU_MILLI) {
@@ -359,11 +357,11 @@ static enum reason judge_cluster(const struct admit_input *in, struct admit_verd
 		return REASON_LIMIT_RANGE;
 	}
 	/* The API server refuses it then, as it would without us. */
-	return in->zero_quota != NULL ? found(&v->facts, REASON_QUOTA_ZERO, in->zero_quota)
+	return in->zero_quota != NULL ? reason_named(&v->facts, REASON_QUOTA_ZERO, in->zero_quota)
 				      : REASON_NONE;
 }
 
-static struct policy_subject subject_of(const struct admit_input *in)
+static struct policy_subject admit_subject(const struct admit_input *in)
 {
 	struct policy_subject who = policy_subject_of(in->pod, in->ns);
 	if (in->workload != NULL) {
@@ -377,9 +375,9 @@ static struct policy_subject subject_of(const struct admit_input *in)
 struct admit_verdict admit_judge(const struct admit_input *in)
 {
 	static enum reason (*const groups[])(const struct admit_input *in,
-		struct admit_verdict *v) = {judge_will, judge_pod, judge_containers,
+		struct admit_verdict *v) = {judge_will, pod_refusal, judge_containers,
 		judge_gpu_container, judge_cluster, judge_value, judge_places, judge_now};
-	struct policy_subject who = subject_of(in);
+	struct policy_subject who = admit_subject(in);
 	struct admit_verdict v = {.choice = policy_choose(&in->policies, &who),
 		.ask = ask_read(in->pod, in->ns),
 		.reason = REASON_NONE};
@@ -398,7 +396,7 @@ enum reason admit_template(
 	const struct admit_input *in, enum isolation isolation, struct explain_facts *ret_facts)
 {
 	static enum reason (*const groups[])(const struct admit_input *in,
-		struct admit_verdict *v) = {judge_pod, judge_containers, judge_gpu_container};
+		struct admit_verdict *v) = {pod_refusal, judge_containers, judge_gpu_container};
 	struct policy policy = *policy_builtin();
 	struct pod pod = *in->pod;
 	struct admit_input made = *in;

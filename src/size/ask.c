@@ -1,7 +1,6 @@
 /* Reading what a person asks for. One door for each value, the strict parsers of model/quantity. */
 #include "size/ask.h"
 
-#include "model/names.h"
 #include "model/quantity.h"
 
 struct ask_key {
@@ -20,7 +19,7 @@ static const struct ask_key key_count = {NOTE_GPU_COUNT, NOTE_DEFAULT "gpu-count
 
 enum ask_origin { ORIGIN_NONE, ORIGIN_POD, ORIGIN_NAMESPACE };
 
-static enum ask_origin read_one(struct ask *a, const struct ask_key *k, const struct pod *pod,
+static enum ask_origin read_ask_value(struct ask *a, const struct ask_key *k, const struct pod *pod,
 	const struct namespace *ns, int64_t *value)
 {
 	const char *key = k->key;
@@ -43,13 +42,13 @@ static enum ask_origin read_one(struct ask *a, const struct ask_key *k, const st
 struct ask ask_read(const struct pod *pod, const struct namespace *ns)
 {
 	struct ask a = {0};
-	enum ask_origin fraction = read_one(&a, &key_fraction, pod, ns, &a.milli);
-	enum ask_origin memory = read_one(&a, &key_memory, pod, ns, &a.mem_mib);
+	enum ask_origin fraction = read_ask_value(&a, &key_fraction, pod, ns, &a.milli);
+	enum ask_origin memory = read_ask_value(&a, &key_memory, pod, ns, &a.mem_mib);
 	a.is_own = fraction == ORIGIN_POD || memory == ORIGIN_POD;
 	a.is_inherited = fraction == ORIGIN_NAMESPACE || memory == ORIGIN_NAMESPACE;
 	/* A count alone asks for no share: it is read, and judged, only beside one. */
 	if (a.is_own || a.is_inherited) {
-		(void)read_one(&a, &key_count, pod, ns, &a.count);
+		(void)read_ask_value(&a, &key_count, pod, ns, &a.count);
 	}
 	return a;
 }

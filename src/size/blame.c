@@ -1,17 +1,14 @@
 /* Whom an out-of-memory is charged to. */
 #include "size/blame.h"
 
+#include "base/number.h"
+
 #define SHORT_MIB     512
 #define SHORT_PERCENT 2
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 int64_t blame_tolerance(int64_t share_mib)
 {
-	return larger(BLAME_TOLERANCE_MIB, share_mib / 100 * BLAME_TOLERANCE_PERCENT);
+	return larger_of(BLAME_TOLERANCE_MIB, share_mib / 100 * BLAME_TOLERANCE_PERCENT);
 }
 
 int64_t blame_excess(const struct blame_user *u)
@@ -56,5 +53,5 @@ bool blame_is_short(int64_t total_mib, int64_t used_mib)
 	if (total_mib <= 0 || used_mib < 0) {
 		return false;
 	}
-	return total_mib - used_mib < larger(SHORT_MIB, total_mib / 100 * SHORT_PERCENT);
+	return total_mib - used_mib < larger_of(SHORT_MIB, total_mib / 100 * SHORT_PERCENT);
 }

@@ -1,9 +1,12 @@
 /* The policies that are compiled in: a general one, and one for each kind of work. All of them only
  * recommend, so that installing Aliquot changes no pod, and none of them clamps what a person asks
  * for (C6), for a built-in policy is nobody's will. */
+#include "size/builtin.h"
+
 #include <strings.h>
 
-#include "size/policy_resolution.h"
+#include "base/str.h"
+#include "model/policy.h"
 
 #define HOUR 3600
 #define DAY  86400
@@ -73,7 +76,7 @@ const struct policy *policy_builtin_named(const char *name)
 
 /* --- what a policy leaves open --- */
 
-static void take_compute(struct sizing *s, const struct sizing *of)
+static void fill_compute(struct sizing *s, const struct sizing *of)
 {
 	if (s->open & SIZING_OPEN_PERCENTILE) {
 		s->percentile = of->percentile;
@@ -90,7 +93,7 @@ static void take_compute(struct sizing *s, const struct sizing *of)
 	}
 }
 
-static void take_time(struct sizing *s, const struct sizing *of)
+static void fill_times(struct sizing *s, const struct sizing *of)
 {
 	if (s->open & SIZING_OPEN_WINDOW) {
 		s->window_s = of->window_s;
@@ -118,7 +121,7 @@ static void take_rest(struct sizing *s, const struct sizing *of)
 }
 
 /* What is written holds against what is not. */
-static void agree(struct sizing *s)
+static void reconcile_bounds(struct sizing *s)
 {
 	if (s->min_percent > s->max_percent && s->open & SIZING_OPEN_MIN) {
 		s->min_percent = s->max_percent;
@@ -137,15 +140,15 @@ struct sizing policy_sizing(const struct policy *p, enum workload_type type)
 	struct sizing s = p->sizing;
 	const struct policy *typed = policy_builtin_for(type);
 	const struct sizing *of = typed != NULL ? &typed->sizing : &general.sizing;
-	take_compute(&s, of);
-	take_time(&s, of);
+	fill_compute(&s, of);
+	fill_times(&s, of);
 	if (s.open & SIZING_OPEN_MEM_HEADROOM) {
 		s.mem_headroom_percent = of->mem_headroom_percent;
 	}
 	if (s.open & SIZING_OPEN_REST) {
 		take_rest(&s, of);
 	}
-	agree(&s);
+	reconcile_bounds(&s);
 	s.open = 0;
 	return s;
 }

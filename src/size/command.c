@@ -6,13 +6,15 @@
  *   python3 -m vllm.entrypoints.openai.api_server …
  *   sh -c "exec vllm serve MODEL …"          one simple command; the option goes into the script
  *   --model MODEL …                          args alone, for the entrypoint of the image */
-#include "framework_detection.h"
+#include "command.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "model/mutation.h"
+#include "model/pod.h"
 
 /* What starts a server stands among the first words. */
 #define WORDS_MAX  8

@@ -1,10 +1,9 @@
 /* Sentences. One row a reason: a template whose {words} are filled from the facts. A part between [
  * and ] is left out where one of its words is not known. Templates are the whole vocabulary of the
  * product, so they can be read, and corrected, in one place. */
-#include "explain_parts.h"
+#include "size/explain.h"
 
-#include "base/alloc.h"
-#include "model/names.h"
+#include "explain_fit.h"
 #include "model/quantity.h"
 
 /* Text from outside is shown, never more of it than helps. */
@@ -191,7 +190,7 @@ static const char *const templates[REASON_COUNT] = {
 		"left whole: the pod, or what would have to be written on it, is too large",
 };
 
-static bool put_number(struct str *out, int64_t n)
+static bool sentence_put_number(struct str *out, int64_t n)
 {
 	if (n <= 0) {
 		return false;
@@ -238,7 +237,7 @@ static size_t put_control(struct str *out, const char *text)
 	return 0;
 }
 
-static bool put_text(struct str *out, const char *text)
+static bool sentence_put_text(struct str *out, const char *text)
 {
 	if (text_empty(text)) {
 		return false;
@@ -262,7 +261,7 @@ static bool put_text(struct str *out, const char *text)
 
 bool explain_text(struct str *out, const char *text)
 {
-	return put_text(out, text);
+	return sentence_put_text(out, text);
 }
 
 static bool put_quoted(struct str *out, const char *text)
@@ -271,7 +270,7 @@ static bool put_quoted(struct str *out, const char *text)
 		return false;
 	}
 	str_append_char(out, '"');
-	(void)put_text(out, text);
+	(void)sentence_put_text(out, text);
 	str_append_char(out, '"');
 	return true;
 }
@@ -340,12 +339,12 @@ static bool put_claim(struct str *out, const struct volume_claim *c)
 		return false;
 	}
 	str_append_text(out, "claim ");
-	(void)put_text(out, c->name);
+	(void)sentence_put_text(out, c->name);
 	str_append_format(out, " %s", states[c->state]);
 	return true;
 }
 
-static bool put_word(
+static bool sentence_put_word(
 	struct str *out, struct view word, enum reason reason, const struct explain_facts *f)
 {
 	const struct {
@@ -366,17 +365,17 @@ static bool put_word(
 	}
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		if (view_equals(word, numbers[i].word)) {
-			return put_number(out, numbers[i].number);
+			return sentence_put_number(out, numbers[i].number);
 		}
 	}
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		if (view_equals(word, texts[i].word)) {
-			return put_text(out, texts[i].text);
+			return sentence_put_text(out, texts[i].text);
 		}
 	}
 	if (view_equals(word, "value")) {
 		return reason == REASON_BAD_VALUE ? put_quoted(out, f->value)
-						  : put_text(out, f->value);
+						  : sentence_put_text(out, f->value);
 	}
 	if (view_equals(word, "want")) {
 		return put_share(out, f->want_milli, f->want_mib);
@@ -417,7 +416,7 @@ static bool put_part(
 		}
 		const char *end = strchr(*at, '}');
 		struct view word = {*at + 1, (size_t)(end - *at) - 1};
-		known = put_word(out, word, reason, f) && known;
+		known = sentence_put_word(out, word, reason, f) && known;
 		*at = end;
 	}
 	return known;
@@ -441,11 +440,11 @@ void explain(struct str *out, enum reason reason, const struct explain_facts *fa
 
 void explain_bad_note(struct str *out, const char *key, const char *value, const char *expected)
 {
-	(void)put_text(out, key);
+	(void)sentence_put_text(out, key);
 	str_append_text(out, ": ");
 	(void)put_quoted(out, text_or(value, ""));
 	str_append_text(out, " cannot be read; write ");
-	(void)put_text(out, expected);
+	(void)sentence_put_text(out, expected);
 }
 
 void explain_clamped(
@@ -457,7 +456,7 @@ void explain_clamped(
 	(void)put_share(out, given->want_milli, given->want_mib);
 	bool named = !text_empty(given->name);
 	str_append_text(out, named ? ", the bounds of GPUPolicy " : ", the least that one CUDA");
-	(void)put_text(out, named ? given->name : "");
+	(void)sentence_put_text(out, named ? given->name : "");
 	str_append_text(out, named ? " and of one CUDA context" : " context takes");
 }
 
@@ -472,15 +471,15 @@ void explain_in_the_way(struct str *out, const struct explain_way *way, uint32_t
 	uint32_t named = way->shares < names_max ? way->shares : names_max;
 	str_append_format(out, "waits for %lld whole GPU%s; on ", (long long)way->gpus,
 		way->gpus == 1 ? "" : "s");
-	(void)put_text(out, way->node);
+	(void)sentence_put_text(out, way->node);
 	str_append_format(out,
 		", the node nearest to it, %u share%s on GPUs %s in the way: ", way->shares,
 		way->shares == 1 ? "" : "s", way->shares == 1 ? "is" : "are");
 	for (uint32_t i = 0; i < named; i++) {
 		str_append_text(out, i > 0 ? ", " : "");
-		(void)put_text(out, way->names[i].ns);
+		(void)sentence_put_text(out, way->names[i].ns);
 		str_append_char(out, '/');
-		(void)put_text(out, way->names[i].name);
+		(void)sentence_put_text(out, way->names[i].name);
 	}
 	if (way->shares > named) {
 		str_append_format(out, " and %u more", way->shares - named);
@@ -491,10 +490,10 @@ void explain_in_the_way(struct str *out, const struct explain_way *way, uint32_t
 void explain_given_up(struct str *out, const char *ns, const char *name, int64_t after_s)
 {
 	str_append_text(out, "the share of ");
-	if (put_text(out, ns)) {
+	if (sentence_put_text(out, ns)) {
 		str_append_char(out, '/');
 	}
-	(void)put_text(out, name);
+	(void)sentence_put_text(out, name);
 	str_append_format(out,
 		" is given to others: the pod is gone since %lld s and nobody said that its "
 		"containers have ended",
@@ -504,11 +503,11 @@ void explain_given_up(struct str *out, const char *ns, const char *name, int64_t
 void explain_unhealthy(struct str *out, const char *uuid, const char *node, const char *why)
 {
 	str_append_text(out, "the GPU ");
-	(void)put_text(out, uuid);
+	(void)sentence_put_text(out, uuid);
 	str_append_text(out, " of ");
-	(void)put_text(out, node);
+	(void)sentence_put_text(out, node);
 	str_append_text(out, " is not healthy (");
-	(void)put_text(out, why);
+	(void)sentence_put_text(out, why);
 	str_append_text(out,
 		"): it gets no new tenants until it was healthy for a while; who runs on "
 		"it stays");
@@ -517,7 +516,7 @@ void explain_unhealthy(struct str *out, const char *uuid, const char *node, cons
 void explain_no_mps(struct str *out, const char *policy, const char *level, bool home)
 {
 	str_append_text(out, "GPUPolicy ");
-	(void)put_text(out, text_or(policy, ""));
+	(void)sentence_put_text(out, text_or(policy, ""));
 	str_append_text(out, " asks for isolation MPS, but the namespace ");
 	str_append_text(out, home ? NAME_NAMESPACE ", where capacity pods are, " : "");
 	if (text_empty(level)) {
@@ -525,7 +524,7 @@ void explain_no_mps(struct str *out, const char *policy, const char *level, bool
 				     "which the directories that MPS takes may be forbidden");
 	} else {
 		str_append_text(out, "enforces Pod Security ");
-		(void)put_text(out, level);
+		(void)sentence_put_text(out, level);
 		str_append_text(out, ", which forbids the directories that MPS takes");
 	}
 	str_append_text(out, ": isolation is None, the share is only accounted");
@@ -535,12 +534,12 @@ void explain_no_mps(struct str *out, const char *policy, const char *level, bool
 void explain_debugged(struct str *out, const char *container, const char *gpu_in)
 {
 	str_append_text(out, "container ");
-	(void)put_text(out, container);
+	(void)sentence_put_text(out, container);
 	str_append_text(out, " sees no GPU: NVIDIA_VISIBLE_DEVICES is void in what is added to a "
 			     "pod that shares one; run nvidia-smi in its container");
 	if (gpu_in != NULL) {
 		str_append_text(out, " ");
-		(void)put_text(out, gpu_in);
+		(void)sentence_put_text(out, gpu_in);
 	}
 	str_append_text(out, " (kubectl exec -c)");
 }

@@ -5,15 +5,12 @@
  * better to leave one pod too many whole than one too few: a hint from any column is enough, and
  * one that is told its share must be the only one, must read what it is told, and must not be told
  * anything else by its owner. */
-#include "size/admit.h"
-
-#include "framework_detection.h"
+#include "size/framework_detection.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "base/cleanup.h"
-#include "base/str.h"
+#include "command.h"
 
 /* Scripts in `args` can be long; what starts the server stands near their beginning or in the
  * image. */
@@ -63,7 +60,7 @@ static bool ends_word(const char *text, size_t at, size_t n)
 	       !isalpha((unsigned char)text[at + n]);
 }
 
-static bool mentions(const char *text, const char *hint, bool whole_word)
+static bool has_hint(const char *text, const char *hint, bool whole_word)
 {
 	size_t n = strlen(hint);
 	const char *at = text;
@@ -78,11 +75,11 @@ static bool mentions(const char *text, const char *hint, bool whole_word)
 
 static bool container_mentions(const struct container *c, const char *hint, bool whole_word)
 {
-	if (mentions(text_or(c->image, ""), hint, whole_word)) {
+	if (has_hint(text_or(c->image, ""), hint, whole_word)) {
 		return true;
 	}
 	for (uint32_t i = 0; i < c->arg_count; i++) {
-		if (mentions(c->args[i], hint, whole_word)) {
+		if (has_hint(c->args[i], hint, whole_word)) {
 			return true;
 		}
 	}
@@ -117,7 +114,7 @@ static bool is_hinted(const struct container *c, size_t row)
 }
 
 /* The first of the table; `ret_alone` is false where there is a second one. */
-static const char *find(const struct container *c, bool *ret_alone)
+static const char *framework_of_container(const struct container *c, bool *ret_alone)
 {
 	const char *found = NULL;
 	*ret_alone = true;
@@ -136,7 +133,7 @@ static const char *find(const struct container *c, bool *ret_alone)
 const char *admit_preallocator(const struct container *c)
 {
 	bool alone;
-	return find(c, &alone);
+	return framework_of_container(c, &alone);
 }
 
 bool admit_takes_ahead(const char *image)
@@ -144,7 +141,7 @@ bool admit_takes_ahead(const char *image)
 	static const char *const words[] = {
 		"vllm", "sglang", "tensorrt-llm", "tensorrt_llm", "trtllm"};
 	for (size_t i = 0; image != NULL && i < COUNT_OF(words); i++) {
-		if (mentions(image, words[i], false)) {
+		if (has_hint(image, words[i], false)) {
 			return true;
 		}
 	}
@@ -180,7 +177,7 @@ static bool script_names(const char *text, const char *option)
 	for (size_t i = 0; i <= n; i++) {
 		spelled[i] = option[i] == '-' ? '_' : option[i];
 	}
-	return mentions(text, option, false) || mentions(text, spelled, false);
+	return has_hint(text, option, false) || has_hint(text, spelled, false);
 }
 
 static bool word_names(const char *word, const char *option)
@@ -211,7 +208,7 @@ static const char *pin_of(const struct container *c, const struct framework *f)
 			}
 		}
 		for (uint32_t k = 0; k < c->arg_count; k++) {
-			if (mentions(c->args[k], name, false)) {
+			if (has_hint(c->args[k], name, false)) {
 				return name;
 			}
 		}
@@ -222,7 +219,8 @@ static const char *pin_of(const struct container *c, const struct framework *f)
 struct telling telling_of(const struct container *c)
 {
 	bool alone;
-	struct telling t = {.name = find(c, &alone), .script = MUTATION_NO_SCRIPT};
+	struct telling t = {
+		.name = framework_of_container(c, &alone), .script = MUTATION_NO_SCRIPT};
 	const struct framework *f = framework_find(t.name);
 	if (f == NULL || f->env == NULL || !alone) {
 		return t;

@@ -1,10 +1,7 @@
 /* Tables of labels, variables and arguments; the first row that matches is the answer. */
-#include "managed.h"
+#include "size/managed.h"
 
 #include <string.h>
-
-#include "base/cleanup.h"
-#include "size/admit.h"
 
 /* Pods of these are started together or not at all; half of a gang must not wait at our gate. */
 static const char *const gang_labels[] = {

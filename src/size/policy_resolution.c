@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
-#include "model/names.h"
+#include "owner/work.h"
+#include "size/builtin.h"
 
 const char *policy_source_name(enum policy_source source)
 {
@@ -124,7 +124,7 @@ static const struct policy *best_fallback(const struct policy_set *set)
 	return best;
 }
 
-static const struct policy *find_named(const struct policy_set *set, const char *name)
+static const struct policy *policy_named(const struct policy_set *set, const char *name)
 {
 	for (uint32_t i = 0; i < set->count; i++) {
 		if (text_equals(set->items[i]->name, name)) {
@@ -140,7 +140,7 @@ struct found {
 	const char *value; /* NULL: neither has it */
 };
 
-static struct found note_of(const struct pairs *notes, const char *key)
+static struct found found_note(const struct pairs *notes, const char *key)
 {
 	return (struct found){key, notes != NULL ? pairs_get(notes, key) : NULL};
 }
@@ -152,7 +152,7 @@ static void report(struct policy_choice *c, struct found f, const char *expected
 	}
 }
 
-static bool read_mode(struct policy_choice *c, struct found f)
+static bool choose_mode(struct policy_choice *c, struct found f)
 {
 	if (f.value == NULL) {
 		return false;
@@ -181,7 +181,7 @@ static bool read_exclude(struct policy_choice *c, struct found f)
 static void choose_by_name(const struct policy_set *set, const char *name,
 	enum policy_source source, struct policy_choice *c)
 {
-	c->policy = find_named(set, name);
+	c->policy = policy_named(set, name);
 	c->source = source;
 	if (c->policy == NULL) {
 		c->reason = REASON_POLICY_NOT_FOUND;
@@ -232,11 +232,11 @@ struct policy_choice policy_choose(const struct policy_set *set, const struct po
 	if (c.policy != NULL) {
 		c.sizing = policy_sizing(c.policy, who->type);
 	}
-	if (!read_mode(&c, note_of(who->notes, NOTE_MODE))) {
-		(void)read_mode(&c, note_of(defaults, NOTE_DEFAULT "mode"));
+	if (!choose_mode(&c, found_note(who->notes, NOTE_MODE))) {
+		(void)choose_mode(&c, found_note(defaults, NOTE_DEFAULT "mode"));
 	}
-	if (!read_exclude(&c, note_of(who->notes, NOTE_EXCLUDE))) {
-		(void)read_exclude(&c, note_of(defaults, NOTE_DEFAULT "exclude"));
+	if (!read_exclude(&c, found_note(who->notes, NOTE_EXCLUDE))) {
+		(void)read_exclude(&c, found_note(defaults, NOTE_DEFAULT "exclude"));
 	}
 	return c;
 }

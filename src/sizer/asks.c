@@ -1,13 +1,19 @@
 /* What src/roll is asked about one workload: its pods as the world has them, and what of the
  * cluster matters to them. */
-#include "rolls.h"
+#include "asks.h"
 
-#include "model/standing.h"
+#include "next.h"
+#include "roll/rollout_explain.h"
+#include "roll_record.h"
 #include "size/admit.h"
+#include "size/builtin.h"
+#include "size/managed.h"
+#include "sized_pods.h"
+#include "surges.h"
 
 /* --- who would be another one --- */
 
-static bool is_large(const struct share *has, const struct share *want)
+static bool has_no_less(const struct share *has, const struct share *want)
 {
 	return want->milli <= has->milli && want->mib <= has->mib;
 }
@@ -21,7 +27,8 @@ static bool converts(const struct sized_container *c)
 
 /* Only a pod that is made anew would have the share: what can be changed where it runs is, by the
  * engine. */
-static bool is_outdated(const struct sized *x, const struct sized_pod *p, const struct world_gpu *g)
+static bool needs_new_pod(
+	const struct sized *x, const struct sized_pod *p, const struct world_gpu *g)
 {
 	const struct sized_container *c = p->feed_count == 1 ? p->feeds[0].container : NULL;
 	if (!x->acts || c == NULL || !c->converted || c->in_force.milli <= 0 ||
@@ -36,7 +43,7 @@ static bool is_outdated(const struct sized *x, const struct sized_pod *p, const 
 	bool fixed =
 		g->told_memory || history_kept(c->history)->memory_class == MEMORY_PREALLOCATED;
 	if (!p->advised || has.milli == 0 || same ||
-		(x->keeps_running && is_large(&has, &c->in_force))) {
+		(x->keeps_running && has_no_less(&has, &c->in_force))) {
 		return false;
 	}
 	return g->mps || p->stuck || (fixed && has.mib != c->in_force.mib);
@@ -47,7 +54,7 @@ static bool is_in_need(const struct sized_pod *p, const struct world_gpu *g)
 {
 	const struct share has = {g->milli, g->mem_mib};
 	return !p->whole && p->feed_count == 1 && has.milli > 0 &&
-	       !is_large(&has, &p->feeds[0].container->in_force);
+	       !has_no_less(&has, &p->feeds[0].container->in_force);
 }
 
 /* --- pods --- */
@@ -59,19 +66,19 @@ static const struct world_pod *counted(const struct decision *d, const struct si
 	return wp != NULL && wp->gpu != NULL && !wp->gpu->beside ? wp : NULL;
 }
 
-static bool is_leaving(const struct world_pod *wp)
+static bool pod_is_leaving(const struct world_pod *wp)
 {
 	return wp->deleting || world_pod_terminal(wp);
 }
 
 /* What healing does not wait for is for those who need more, and for as long as there are any. Then
  * comes who lacks what his neighbours take. */
-static enum roll_cause cause_of(
+static enum roll_cause rollout_cause(
 	const struct sized *x, const struct decision *d, const struct sized_pod *mover)
 {
 	for (struct sized_pod *p = x->members; p != NULL && x->heals; p = p->next) {
 		const struct world_pod *wp = counted(d, p);
-		if (wp != NULL && !is_leaving(wp) && is_outdated(x, p, wp->gpu) &&
+		if (wp != NULL && !pod_is_leaving(wp) && needs_new_pod(x, p, wp->gpu) &&
 			is_in_need(p, wp->gpu)) {
 			return ROLL_HEALS;
 		}
@@ -83,10 +90,10 @@ static enum roll_cause cause_of(
 static bool is_meant(const struct sized *x, const struct sized_pod *p, const struct world_pod *wp,
 	const struct asked *asked)
 {
-	if (is_leaving(wp) || asked->ask.cause == ROLL_MOVES) {
-		return !is_leaving(wp) && p == asked->mover;
+	if (pod_is_leaving(wp) || asked->ask.cause == ROLL_MOVES) {
+		return !pod_is_leaving(wp) && p == asked->mover;
 	}
-	return is_outdated(x, p, wp->gpu) &&
+	return needs_new_pod(x, p, wp->gpu) &&
 	       (asked->ask.cause != ROLL_HEALS || is_in_need(p, wp->gpu));
 }
 
@@ -100,8 +107,8 @@ static int32_t ordinal_of(const struct sized *x, const char *name)
 	return counted ? (int32_t)n : 0;
 }
 
-static void fill(const struct sized *x, const struct decision *d, const struct sized_pod *p,
-	const struct world_pod *wp, struct roll_pod *ret)
+static void fill_roll_pod(const struct sized *x, const struct decision *d,
+	const struct sized_pod *p, const struct world_pod *wp, struct roll_pod *ret)
 {
 	const struct world_gpu *g = wp->gpu;
 	*ret = (struct roll_pod){
@@ -116,7 +123,7 @@ static void fill(const struct sized *x, const struct decision *d, const struct s
 		.ordinal = ordinal_of(x, world_pod_name(wp)),
 		.restarts = (int32_t)g->restarts,
 		.sized = g->class == WORLD_TENANT,
-		.leaving = is_leaving(wp),
+		.leaving = pod_is_leaving(wp),
 		.must_stay = g->keeps_node,
 	};
 }
@@ -134,7 +141,7 @@ static void add_pods(
 		}
 		bool meant = is_meant(x, p, wp, ret);
 		ret->members[ret->ask.pod_count] = p;
-		fill(x, d, p, wp, &pods[ret->ask.pod_count]);
+		fill_roll_pod(x, d, p, wp, &pods[ret->ask.pod_count]);
 		pods[ret->ask.pod_count++].up_to_date = !meant;
 		ret->outdated += meant;
 	}
@@ -143,7 +150,7 @@ static void add_pods(
 /* --- the rest --- */
 
 /* What is under way is followed by whatever policy. */
-static const struct policy *policy_of(const struct decision *d)
+static const struct policy *policy_or_builtin(const struct decision *d)
 {
 	return d->choice.policy != NULL ? d->choice.policy : policy_builtin();
 }
@@ -241,7 +248,7 @@ static void look_at_places(
 	}
 }
 
-static const struct share *wanted(const struct sized *x)
+static const struct share *newest_target(const struct sized *x)
 {
 	static const struct share none = {0, 0};
 	return x->newest->feed_count == 1 ? &x->newest->feeds[0].container->in_force : &none;
@@ -253,7 +260,7 @@ static void look_at_newest(struct sizer *s, const struct sized *x, const struct 
 {
 	struct pod pod, anew;
 	struct roll_ask *ask = &ret->ask;
-	const struct policy *policy = policy_of(d);
+	const struct policy *policy = policy_or_builtin(d);
 	const struct world_pod *wp =
 		x->newest != NULL ? world_pod_by_uid(d->world, x->newest->uid) : NULL;
 	arena_reset(&s->scratch);
@@ -264,7 +271,7 @@ static void look_at_newest(struct sizer *s, const struct sized *x, const struct 
 	devices_unpin(&pod, &s->scratch, &anew);
 	struct room_ask room = {.world = d->world,
 		.pod = &anew,
-		.want = wanted(x),
+		.want = newest_target(x),
 		.devices = &s->devices,
 		.mps = policy->isolation == ISOLATION_MPS,
 		.company = rooms_company(policy->exclusivity, &x->key),
@@ -314,7 +321,7 @@ static bool is_followed(const struct sized *x)
 		       x->roll->roll.rolls_back);
 }
 
-static bool make(struct sizer *s, struct sized *x, const struct decision *d, struct arena *a,
+static bool make_ask(struct sizer *s, struct sized *x, const struct decision *d, struct arena *a,
 	struct asked *ret)
 {
 	const struct sized_pod *mover = ret->mover;
@@ -324,8 +331,8 @@ static bool make(struct sizer *s, struct sized *x, const struct decision *d, str
 			.every_ms = s->config.round_ms,
 			.key = &x->key,
 			.revision = x->revision,
-			.cause = cause_of(x, d, mover),
-			.rollout = &policy_of(d)->rollout,
+			.cause = rollout_cause(x, d, mover),
+			.rollout = &policy_or_builtin(d)->rollout,
 			.measured_ms = measured(x),
 			.scaler = d->resizer,
 			.surge_unfit = "its pods are not known yet",
@@ -371,7 +378,7 @@ static void make_without(
 {
 	struct asked other = {.mover = NULL};
 	const char *why = ret->ask.cause == ROLL_MOVES ? why_it_stays(ret) : NULL;
-	if (why == NULL || !make(s, x, d, a, &other) || other.outdated == 0) {
+	if (why == NULL || !make_ask(s, x, d, a, &other) || other.outdated == 0) {
 		return;
 	}
 	*ret = other;
@@ -388,7 +395,7 @@ bool asks_make(
 		d->moves = arena_printf(a, "if that lasts, its pod goes to another GPU from %s on",
 			time_format(next_ms, when));
 	}
-	if (!make(s, x, d, a, ret)) {
+	if (!make_ask(s, x, d, a, ret)) {
 		return false;
 	}
 	make_without(s, x, d, a, ret);

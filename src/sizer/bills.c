@@ -1,8 +1,11 @@
 /* The bill: parts of shared GPUs, whole ones, then GPU by GPU who pays what, then node by node what
  * is left. Pods are visited by their slots in the world, which do not move between slices. */
-#include "state.h"
+#include "sizer/bills.h"
 
 #include <stdlib.h>
+
+#include "sized_pods.h"
+#include "state.h"
 
 #define LABEL_MODEL	"nvidia.com/gpu.product"
 #define BILL_GROUPS_MAX 4096
@@ -45,7 +48,7 @@ void bills_finish(struct bills *b)
 	map_finish(&b->by_name);
 }
 
-static uint64_t hash_of(uint8_t by, const char *name)
+static uint64_t bill_name_hash(uint8_t by, const char *name)
 {
 	return hash_bytes(&by, 1, hash_text(name));
 }
@@ -67,13 +70,13 @@ static uint32_t free_group(struct bills *b)
 }
 
 /* NONE: it has no name, or there are too many. */
-static uint32_t group_of(struct bills *b, enum bill_by by, const char *name)
+static uint32_t bill_group_of(struct bills *b, enum bill_by by, const char *name)
 {
 	struct group_key key = {(uint8_t)by, name};
 	if (text_empty(name)) {
 		return NONE;
 	}
-	uint64_t hash = hash_of(key.by, name);
+	uint64_t hash = bill_name_hash(key.by, name);
 	uint32_t at = map_find(&b->by_name, hash, &key);
 	if (at == MAP_NONE) {
 		at = free_group(b);
@@ -102,7 +105,7 @@ static void forget_groups(struct bills *b)
 		if (g->name == NULL || g->turn == b->turn) {
 			continue;
 		}
-		map_remove(&b->by_name, hash_of(g->by, g->name), at);
+		map_remove(&b->by_name, bill_name_hash(g->by, g->name), at);
 		free(g->name);
 		*g = (struct bill_group){.next = b->unused};
 		b->unused = at + 1;
@@ -112,10 +115,10 @@ static void forget_groups(struct bills *b)
 void bills_label(struct sizer *s, struct bill_pod *ret, const struct pod *noun)
 {
 	const struct bill_config *c = &s->config.bill;
-	ret->team = c->team_label != NULL ? group_of(&s->bills, BILL_TEAM,
+	ret->team = c->team_label != NULL ? bill_group_of(&s->bills, BILL_TEAM,
 						    pairs_get(&noun->labels, c->team_label))
 					  : NONE;
-	ret->model = c->model_label != NULL ? group_of(&s->bills, BILL_MODEL,
+	ret->model = c->model_label != NULL ? bill_group_of(&s->bills, BILL_MODEL,
 						      pairs_get(&noun->labels, c->model_label))
 					    : NONE;
 }
@@ -170,7 +173,7 @@ static void pay(struct sizer *s, const struct bill_part *p, int64_t cost)
 	}
 }
 
-static struct share used_by(const struct sized_pod *p, int64_t now_ms)
+static struct share fresh_use(const struct sized_pod *p, int64_t now_ms)
 {
 	struct share used = {0, 0};
 	for (uint8_t i = 0; p != NULL && i < p->feed_count; i++) {
@@ -186,15 +189,15 @@ static struct share used_by(const struct sized_pod *p, int64_t now_ms)
 }
 
 /* A tenant of several GPUs has a part of each. */
-static void add_tenant(
+static void bill_add_tenant(
 	struct sizer *s, const struct world_pod *wp, struct bill_part part, int64_t now_ms)
 {
 	struct view rest = view_of(wp->gpu->uuid), uuid;
-	const struct share used = used_by(part.pod, now_ms);
-	part.milli = small(wp->gpu->milli);
-	part.mib = small(wp->gpu->mem_mib);
-	part.used_milli = small(used.milli);
-	part.used_mib = small(used.mib);
+	const struct share used = fresh_use(part.pod, now_ms);
+	part.milli = to_int32(wp->gpu->milli);
+	part.mib = to_int32(wp->gpu->mem_mib);
+	part.used_milli = to_int32(used.milli);
+	part.used_mib = to_int32(used.mib);
 	while (view_next(&rest, ',', &uuid)) {
 		char name[GPU_UUID_MAX];
 		if (uuid.n >= sizeof name || s->bills.parts.count >= PARTS_MAX) {
@@ -214,7 +217,7 @@ static void add_tenant(
 }
 
 /* NONE: there are too many. */
-static uint32_t other_of(struct sizer *s, const struct world_pod *wp)
+static uint32_t bill_other_add(struct sizer *s, const struct world_pod *wp)
 {
 	struct bill_others *all = &s->bills.next_others;
 	struct bill_other made = {.bill = {.team = NONE, .model = NONE}};
@@ -232,29 +235,29 @@ static uint32_t other_of(struct sizer *s, const struct world_pod *wp)
 	return (uint32_t)all->count - 1;
 }
 
-static void add_pod(
+static void bill_add_pod(
 	struct sizer *s, const struct world *w, const struct world_pod *wp, int64_t now_ms)
 {
 	const struct world_gpu *g = wp->gpu;
 	struct bill_part part = {.pod = pods_find(s, world_pod_uid(wp)),
-		.group = group_of(&s->bills, BILL_NAMESPACE, wp->ns),
+		.group = bill_group_of(&s->bills, BILL_NAMESPACE, wp->ns),
 		.node = wp->node,
 		.other = NONE,
 		.next = NONE};
 	bool tenant = g->class == WORLD_TENANT && g->milli > 0 && !g->gated;
 	bool whole = g->class == WORLD_WHOLE && wp->node != WORLD_NONE;
 	if (part.pod == NULL && (tenant || whole)) {
-		part.other = other_of(s, wp);
+		part.other = bill_other_add(s, wp);
 	}
 	if (tenant) {
-		add_tenant(s, wp, part, now_ms);
+		bill_add_tenant(s, wp, part, now_ms);
 	} else if (whole) {
 		int64_t price = price_at(s, w, wp->node);
 		pay(s, &part, price > 0 ? price * g->gpus : 0);
 	}
 }
 
-static void begin(struct sizer *s, const struct world *w)
+static void bills_begin(struct sizer *s, const struct world *w)
 {
 	struct bills *b = &s->bills;
 	VEC_CLEAR(&b->parts);
@@ -285,7 +288,7 @@ static void begin(struct sizer *s, const struct world *w)
 
 /* --- GPU by GPU --- */
 
-static int64_t gpu_mib(const struct sizer *s, uint32_t node)
+static int64_t node_gpu_mib(const struct sizer *s, uint32_t node)
 {
 	int64_t mib = devices_at(&s->devices, node);
 	return mib > 0 ? mib : devices_largest(&s->devices);
@@ -308,7 +311,7 @@ static void split(struct sizer *s, const struct world *w, const struct gpu *g)
 	if (count == 0 || price <= 0) {
 		return;
 	}
-	int64_t usable = g->mem_mib > 0 ? g->mem_mib : gpu_mib(s, node);
+	int64_t usable = g->mem_mib > 0 ? g->mem_mib : node_gpu_mib(s, node);
 	cost_split(price, usable, tenants, count, costs);
 	uint32_t i = 0;
 	for (uint32_t at = g->first; at != NONE && i < count; i++) {
@@ -350,7 +353,7 @@ static void publish(struct bill_cost *c)
 	c->cost = c->next;
 }
 
-static void end(struct sizer *s)
+static void bills_publish(struct sizer *s)
 {
 	struct bills *b = &s->bills;
 	for (size_t i = 0; i < s->pods.count; i++) {
@@ -384,13 +387,13 @@ static void step_pods(struct sizer *s, const struct world *w, int64_t now_ms, in
 		const struct world_pod *wp = world_pod_at(w, (uint32_t)s->at);
 		*budget -= s->at % SLOTS_A_UNIT == 0;
 		if (wp != NULL && wp->gpu != NULL && !world_pod_terminal(wp)) {
-			add_pod(s, w, wp, now_ms);
+			bill_add_pod(s, w, wp, now_ms);
 			(*budget)--;
 		}
 	}
 }
 
-static bool is_done(const struct sizer *s, const struct world *w, enum step step)
+static bool bill_step_is_done(const struct sizer *s, const struct world *w, enum step step)
 {
 	return step == STEP_PODS    ? s->at >= world_pod_slots(w)
 	       : step == STEP_GPUS  ? s->at >= s->gpus.list.count
@@ -398,11 +401,11 @@ static bool is_done(const struct sizer *s, const struct world *w, enum step step
 				    : true;
 }
 
-static void turn(struct sizer *s, const struct world *w, int64_t now_ms, int64_t *budget)
+static void bill_step_run(struct sizer *s, const struct world *w, int64_t now_ms, int64_t *budget)
 {
 	switch ((enum step)s->bills.step) {
 	case STEP_BEGIN:
-		begin(s, w);
+		bills_begin(s, w);
 		break;
 	case STEP_PODS:
 		step_pods(s, w, now_ms, budget);
@@ -421,7 +424,7 @@ static void turn(struct sizer *s, const struct world *w, int64_t now_ms, int64_t
 		}
 		break;
 	case STEP_END:
-		end(s);
+		bills_publish(s);
 		break;
 	}
 }
@@ -430,8 +433,8 @@ bool bills_step(struct sizer *s, const struct world *w, int64_t now_ms, int64_t 
 {
 	while (*budget > 0) {
 		enum step step = (enum step)s->bills.step;
-		turn(s, w, now_ms, budget);
-		if (!is_done(s, w, step)) {
+		bill_step_run(s, w, now_ms, budget);
+		if (!bill_step_is_done(s, w, step)) {
 			return false;
 		}
 		s->at = 0;

@@ -1,13 +1,7 @@
 /* Devices are compared, containers are added. */
 #include "container_use.h"
 
-#include "base/str.h"
-#include "model/metered.h"
-
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
+#include "base/number.h"
 
 bool uses_container(const struct sizer_use *use, uint32_t at, struct sizer_figure *ret)
 {
@@ -20,14 +14,15 @@ bool uses_container(const struct sizer_use *use, uint32_t at, struct sizer_figur
 		if (i < at) {
 			return false;
 		}
-		sum.compute = larger(sum.compute, f->compute);
-		sum.mem_bytes = larger(sum.mem_bytes, f->mem_bytes);
+		sum.compute = larger_of(sum.compute, f->compute);
+		sum.mem_bytes = larger_of(sum.mem_bytes, f->mem_bytes);
 	}
 	*ret = sum;
 	return true;
 }
 
-static bool find(const struct sizer_use *use, const char *container, struct sizer_figure *ret)
+static bool figure_of_container(
+	const struct sizer_use *use, const char *container, struct sizer_figure *ret)
 {
 	for (uint32_t i = 0; i < use->figure_count; i++) {
 		if (text_equals(use->figures[i].container, container)) {
@@ -38,7 +33,7 @@ static bool find(const struct sizer_use *use, const char *container, struct size
 }
 
 /* What is not told of the one that has the GPU stays so: the rest would look like all of it. */
-static int64_t add(int64_t own, int64_t other)
+static int64_t sum_with_known(int64_t own, int64_t other)
 {
 	return own == METERED_ABSENT || other == METERED_ABSENT ? own : own + other;
 }
@@ -46,13 +41,13 @@ static int64_t add(int64_t own, int64_t other)
 bool uses_pod(const struct sizer_use *use, const char *container, struct sizer_figure *ret)
 {
 	struct sizer_figure f;
-	if (!find(use, container, ret) && !find(use, "", ret)) {
+	if (!figure_of_container(use, container, ret) && !figure_of_container(use, "", ret)) {
 		return false;
 	}
 	for (uint32_t i = 0; i < use->figure_count; i++) {
 		if (uses_container(use, i, &f) && !text_equals(f.container, ret->container)) {
-			ret->compute = add(ret->compute, f.compute);
-			ret->mem_bytes = add(ret->mem_bytes, f.mem_bytes);
+			ret->compute = sum_with_known(ret->compute, f.compute);
+			ret->mem_bytes = sum_with_known(ret->mem_bytes, f.mem_bytes);
 		}
 	}
 	ret->compute = ret->compute < METERED_FULL ? ret->compute : METERED_FULL;
@@ -66,8 +61,8 @@ int64_t uses_memory(const struct sizer_use *use, int64_t *ret_at_ms)
 	*ret_at_ms = 0;
 	for (uint32_t i = 0; i < use->figure_count; i++) {
 		if (uses_container(use, i, &f) && f.mem_bytes != METERED_ABSENT) {
-			sum = larger(sum, 0) + f.mem_bytes;
-			*ret_at_ms = larger(*ret_at_ms, f.at_ms);
+			sum = larger_of(sum, 0) + f.mem_bytes;
+			*ret_at_ms = larger_of(*ret_at_ms, f.at_ms);
 		}
 	}
 	return sum;

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/str.h"
 #include "place/place.h"
 #include "world/node_states.h"
 
@@ -51,7 +50,7 @@ static struct device_found *found_at(struct devices *d, uint32_t node)
 	return &d->found.items[node];
 }
 
-static int32_t larger(int32_t a, int64_t b)
+static int32_t larger_mib(int32_t a, int64_t b)
 {
 	return b > a && b <= MEMORY_MAX ? (int32_t)b : a;
 }
@@ -64,11 +63,11 @@ void devices_see(struct devices *d, const struct world *w, uint32_t node)
 	const char *label = n->known ? pairs_get(&n->noun.labels, LABEL_GPU_MEMORY) : NULL;
 	const struct node_state *state = world_state_of(w, node);
 	if (label != NULL && parse_i64(view_of(label), 1, MEMORY_MAX, &mib)) {
-		f->label = larger(f->label, mib);
+		f->label = larger_mib(f->label, mib);
 	}
 	bool labelled = f->label > 0;
 	for (uint32_t i = 0; state != NULL && !labelled && i < state->device_count; i++) {
-		f->label = larger(f->label, state->devices[i].total_mib);
+		f->label = larger_mib(f->label, state->devices[i].total_mib);
 	}
 }
 
@@ -76,12 +75,12 @@ void devices_hold(struct devices *d, uint32_t node, int64_t mib)
 {
 	if (node != WORLD_NONE) {
 		struct device_found *f = found_at(d, node);
-		f->held = larger(f->held, mib);
+		f->held = larger_mib(f->held, mib);
 	}
 }
 
 /* The largest first; of as large ones in their order. */
-static int compare(const void *a, const void *b)
+static int compare_device_size(const void *a, const void *b)
 {
 	const struct device *x = a, *y = b;
 	if (x->fits != y->fits) {
@@ -91,7 +90,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* One that is much smaller than the label says nothing about the others: the engine has it so. */
-static struct device device_of(const struct device_found *f, uint32_t node)
+static struct device device_from_label(const struct device_found *f, uint32_t node)
 {
 	if (f->held > 0 && f->held >= f->label - f->label / 4) {
 		return (struct device){node, f->held, f->held};
@@ -107,14 +106,14 @@ void devices_settle(struct devices *d, const struct world *w)
 	map_clear(&d->by_shape);
 	for (uint32_t i = 0; i < d->found.count; i++) {
 		const struct world_node *n = world_node_at(w, i);
-		struct device x = device_of(&d->found.items[i], i);
+		struct device x = device_from_label(&d->found.items[i], i);
 		VEC_PUSH(&d->at, x);
 		if (x.mib > 0 && n->known && n->noun.gpus > 0) {
 			VEC_PUSH(&d->list, x);
 		}
 	}
 	if (d->list.count > 1) {
-		qsort(d->list.items, d->list.count, sizeof d->list.items[0], compare);
+		qsort(d->list.items, d->list.count, sizeof d->list.items[0], compare_device_size);
 	}
 }
 
@@ -135,7 +134,7 @@ int64_t devices_largest(const struct devices *d)
 	return d->list.count > 0 ? d->list.items[0].mib : 0;
 }
 
-static uint64_t add_text(uint64_t hash, const char *text)
+static uint64_t hash_add_text(uint64_t hash, const char *text)
 {
 	return text != NULL ? hash_bytes(text, strlen(text) + 1, hash) : hash_bytes("n", 1, hash);
 }
@@ -145,54 +144,54 @@ static uint64_t add_number(uint64_t hash, uint32_t n)
 	return hash_bytes(&n, sizeof n, hash);
 }
 
-static uint64_t add_terms(uint64_t hash, const struct terms *terms)
+static uint64_t hash_add_terms(uint64_t hash, const struct terms *terms)
 {
 	hash = add_number(hash, terms->count);
 	for (uint32_t i = 0; i < terms->count; i++) {
 		const struct term *t = &terms->items[i];
-		hash = add_number(add_text(hash, t->key), (uint32_t)t->operator);
+		hash = add_number(hash_add_text(hash, t->key), (uint32_t)t->operator);
 		hash = add_number(hash, t->value_count);
 		for (uint32_t k = 0; k < t->value_count; k++) {
-			hash = add_text(hash, t->values[k]);
+			hash = hash_add_text(hash, t->values[k]);
 		}
 	}
 	return hash;
 }
 
 /* Everything that is looked at of a pod. */
-static uint64_t shape_of(const struct pod *p)
+static uint64_t scheduling_shape(const struct pod *p)
 {
 	uint64_t hash = add_number(1, p->too_complex ? 1 : 0);
 	hash = add_number(hash, p->node_selector.count);
 	for (uint32_t i = 0; i < p->node_selector.count; i++) {
-		hash = add_text(hash, p->node_selector.items[i].key);
-		hash = add_text(hash, p->node_selector.items[i].value);
+		hash = hash_add_text(hash, p->node_selector.items[i].key);
+		hash = hash_add_text(hash, p->node_selector.items[i].value);
 	}
 	hash = add_number(hash, p->node_term_count);
 	for (uint32_t i = 0; i < p->node_term_count; i++) {
-		hash = add_terms(hash, &p->node_terms[i].labels);
-		hash = add_terms(hash, &p->node_terms[i].fields);
+		hash = hash_add_terms(hash, &p->node_terms[i].labels);
+		hash = hash_add_terms(hash, &p->node_terms[i].fields);
 	}
 	for (uint32_t i = 0; i < p->toleration_count; i++) {
 		const struct toleration *t = &p->tolerations[i];
-		hash = add_text(add_text(hash, t->key), t->operator);
-		hash = add_text(add_text(hash, t->value), t->effect);
+		hash = hash_add_text(hash_add_text(hash, t->key), t->operator);
+		hash = hash_add_text(hash_add_text(hash, t->value), t->effect);
 	}
 	return hash;
 }
 
 /* What is cordoned, or not ready, will not be so for ever. */
-static bool may_go(const struct pod *pod, const struct world_node *n)
+static bool node_suits(const struct pod *pod, const struct world_node *n)
 {
 	const struct place_node as = {.noun = &n->noun, .serves_dra = n->dra_slices > 0};
 	return n->known && place_given_out_by(&as) == UNFIT_NONE && place_node_suits(pod, &n->noun);
 }
 
-static int32_t look(struct devices *d, const struct world *w, const struct pod *pod)
+static int32_t largest_suitable(struct devices *d, const struct world *w, const struct pod *pod)
 {
 	vec_for_each (const struct device, x, &d->list) {
 		d->looks++;
-		if (may_go(pod, world_node_at(w, x->node))) {
+		if (node_suits(pod, world_node_at(w, x->node))) {
 			return x->fits;
 		}
 	}
@@ -201,12 +200,12 @@ static int32_t look(struct devices *d, const struct world *w, const struct pod *
 
 int64_t devices_for(struct devices *d, const struct world *w, const struct pod *pod)
 {
-	uint64_t id = shape_of(pod);
+	uint64_t id = scheduling_shape(pod);
 	uint32_t at = map_find(&d->by_shape, id, &id);
 	if (at != MAP_NONE) {
 		return d->shapes.items[at].fits;
 	}
-	struct device_shape shape = {id, look(d, w, pod)};
+	struct device_shape shape = {id, largest_suitable(d, w, pod)};
 	if (d->shapes.count < SHAPES_MAX) {
 		map_put(&d->by_shape, id, (uint32_t)d->shapes.count);
 		VEC_PUSH(&d->shapes, shape);

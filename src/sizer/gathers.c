@@ -1,7 +1,7 @@
 /* Counted in each round, told when it has ended. */
 #include "state.h"
 
-static struct gathered_one *find(const struct gathered *all, uint64_t hash)
+struct gathered_one *gathers_find(const struct gathered *all, uint64_t hash)
 {
 	for (size_t i = 0; i < all->count; i++) {
 		if (all->items[i].hash == hash) {
@@ -21,7 +21,7 @@ void gathers_count(struct gathers *g, const struct sized *x)
 	if (x->gathered == 0 || x->pods == 0) {
 		return;
 	}
-	struct gathered_one *one = find(&g->counted, x->gathered);
+	struct gathered_one *one = gathers_find(&g->counted, x->gathered);
 	if (one == NULL) {
 		struct gathered_one fresh = {.hash = x->gathered};
 		VEC_PUSH(&g->counted, fresh);
@@ -43,12 +43,4 @@ void gathers_finish(struct gathers *g)
 {
 	VEC_FINISH(&g->told);
 	VEC_FINISH(&g->counted);
-}
-
-bool sizer_gathers(const struct sizer *s, const char *group, struct sizer_gathered *ret)
-{
-	const struct gathered_one *one = find(&s->gathers.told, hash_text(group));
-	*ret = one != NULL ? (struct sizer_gathered){one->pods, one->workloads}
-			   : (struct sizer_gathered){0, 0};
-	return s->rounds > 0;
 }

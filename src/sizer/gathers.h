@@ -21,6 +21,7 @@ struct gathers {
 };
 
 struct sized;
+struct gathered_one *gathers_find(const struct gathered *all, uint64_t hash); /* NULL: none */
 void gathers_begin(struct gathers *g);
 void gathers_count(struct gathers *g, const struct sized *x);
 void gathers_end(struct gathers *g);

@@ -9,7 +9,7 @@
 /* More than a cluster has; what comes after them is not counted. */
 #define GPUS_MAX 65536
 
-static bool same(const void *owner, uint32_t slot, const void *key)
+static bool gpu_has_id(const void *owner, uint32_t slot, const void *key)
 {
 	const struct gpus *g = owner;
 	const uint64_t *id = key;
@@ -18,7 +18,7 @@ static bool same(const void *owner, uint32_t slot, const void *key)
 
 void gpus_init(struct gpus *g)
 {
-	map_init(&g->by_id, same, g);
+	map_init(&g->by_id, gpu_has_id, g);
 }
 
 void gpus_finish(struct gpus *g)

@@ -34,7 +34,7 @@ struct gpus {
 
 void gpus_init(struct gpus *g);
 void gpus_finish(struct gpus *g);
-/* Made if need be; UINT32_MAX: none. Of a list the first. */
+/* The number of that GPU, of the first one of a list; made if need be; UINT32_MAX: no GPU. */
 uint32_t gpus_at(struct gpus *g, const char *uuid);
 /* A capacity pod on that node holds it, in this round. */
 void gpus_hold(struct gpus *g, const struct gpu_identity *id, uint32_t node, uint32_t round);
@@ -44,7 +44,7 @@ void gpus_add(struct gpus *g, uint32_t at, int64_t compute);
 void gpus_press(struct gpus *g, uint32_t at);
 /* One with that share lacks what others use, and may go elsewhere. */
 void gpus_crowd(struct gpus *g, uint32_t at, int64_t milli);
-/* One of its pods is there still, as gpus_at said; else its place is another one's soon. */
+/* The pod still has the GPU that gpus_at named. A GPU that no pod keeps gives up its place. */
 void gpus_keep(struct gpus *g, uint32_t at);
 /* All pods were added. What nobody had in this turn and the one before is forgotten. */
 void gpus_settle(struct gpus *g);

@@ -1,35 +1,19 @@
 /* Healing of workloads: what is seen of their pods becomes signals, and what right/heal.h makes of
  * them becomes targets. Pods in need are looked at when their figures come, all others once a
  * round. */
-#include "state.h"
+#include "heals.h"
 
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "model/gpu.h"
-#include "right/prealloc.h"
+#include "base/number.h"
+#include "heals_ends.h"
 
 #define MOST_FOR_MS  60000
 #define NEAR_PERCENT 95
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static int32_t most(int32_t a, int32_t b)
 {
 	return a > b ? a : b;
-}
-
-void heals_alert(struct sizer *s, struct sized *x)
-{
-	x->heal.alerted = s->alarms.any = true;
-}
-
-struct sized_container *heals_sole(const struct sized_pod *p)
-{
-	return p->feed_count == 1 ? p->feeds[0].container : NULL;
 }
 
 static bool is_prealloc(const struct sized_container *c)
@@ -39,7 +23,7 @@ static bool is_prealloc(const struct sized_container *c)
 
 /* --- what is seen of pods --- */
 
-static bool is_less(const struct share *a, const struct share *b)
+static bool share_is_less(const struct share *a, const struct share *b)
 {
 	return a->milli < b->milli || a->mib < b->mib;
 }
@@ -48,9 +32,9 @@ static bool is_less(const struct share *a, const struct share *b)
 static void see_shrink(
 	struct sized_pod *p, const struct sized_heal *h, const struct share *was, int64_t now)
 {
-	const struct share has = share_of(p->heal.share), from = share_of(h->shrunk_from);
+	const struct share has = share_widened(p->heal.share), from = share_widened(h->shrunk_from);
 	if (h->shrunk_ms > 0 && p->heal.shrunk_of != h->shrunk_ms && has.milli > 0 &&
-		is_less(&has, &from) && (was->milli == 0 || is_less(&has, was))) {
+		share_is_less(&has, &from) && (was->milli == 0 || share_is_less(&has, was))) {
 		p->heal.shrunk_of = h->shrunk_ms;
 		p->heal.shrunk_ms = now;
 		p->heal.loops = 0;
@@ -69,7 +53,7 @@ static void see_restarts(struct sizer *s, struct sized_pod *p, struct sized_cont
 	struct sized_heal *h = heals_touch(c);
 	if (more > 0 && now - p->heal.shrunk_ms <= HEAL_RESTARTS_MS) {
 		p->heal.loops += more < 1000 ? more : 1000;
-		h->restarts = (int32_t)larger(h->restarts, p->heal.loops);
+		h->restarts = (int32_t)larger_of(h->restarts, p->heal.loops);
 		heals_alert(s, p->of);
 	}
 	if (g->ready && p->heal.loops < HEAL_RESTARTS &&
@@ -83,7 +67,7 @@ void heals_see(struct sizer *s, struct sized_pod *p, const struct world_pod *wp,
 {
 	const struct world_gpu *g = wp->gpu;
 	bool tenant = g->class == WORLD_TENANT && g->milli > 0;
-	const struct share was = share_of(p->heal.share);
+	const struct share was = share_widened(p->heal.share);
 	p->heal.share = tenant ? small_of(g->milli, g->mem_mib) : (struct small_share){0, 0};
 	struct sized_container *c = heals_sole(p);
 	if (c == NULL) {
@@ -99,7 +83,7 @@ void heals_see(struct sizer *s, struct sized_pod *p, const struct world_pod *wp,
 	p->seen = true;
 }
 
-static bool is_near(const struct sized_pod *p, const struct sized_feed *f)
+static bool use_is_near_share(const struct sized_pod *p, const struct sized_feed *f)
 {
 	return p->heal.share.mib > 0 &&
 	       f->heal.mib * INT64_C(100) >= (int64_t)p->heal.share.mib * NEAR_PERCENT &&
@@ -122,7 +106,7 @@ void heals_take(struct sizer *s, struct sized_pod *p, struct sized_feed *f,
 		.throttled = METERED_ABSENT,
 		.waiting = waiting,
 		.device = gpus_busy(&s->gpus, p->heal.gpu)};
-	f->heal.compute = small(sample->compute);
+	f->heal.compute = to_int32(sample->compute);
 	press_take(&f->heal.press, &look);
 	if (f->heal.pressed != PRESS_MORE &&
 		press_judge(&f->heal.press, sample->at_ms) == PRESS_MORE) {
@@ -137,7 +121,7 @@ void heals_take(struct sizer *s, struct sized_pod *p, struct sized_feed *f,
 	if (sample->mem_bytes == METERED_ABSENT) {
 		return;
 	}
-	f->heal.mib = small((sample->mem_bytes + (1 << 20) - 1) >> 20);
+	f->heal.mib = to_int32((sample->mem_bytes + (1 << 20) - 1) >> 20);
 	f->heal.at_ms = sample->at_ms;
 	if (f->heal.mib >= f->heal.most_mib || f->heal.at_ms - f->heal.most_ms > MOST_FOR_MS) {
 		f->heal.most_mib = f->heal.mib;
@@ -146,7 +130,7 @@ void heals_take(struct sizer *s, struct sized_pod *p, struct sized_feed *f,
 	if (p->heal.share.mib > 0) {
 		c->tally.heal.used_mib = most(c->tally.heal.used_mib, f->heal.mib);
 	}
-	if (is_near(p, f) && p->advised) {
+	if (use_is_near_share(p, f) && p->advised) {
 		heals_alert(s, p->of);
 	}
 }
@@ -180,55 +164,8 @@ void heals_tally(struct sizer *s, struct sized_pod *p, int64_t now_ms)
 
 /* --- one container --- */
 
-void heals_forget(struct sized_container *c)
-{
-	free(c->heal);
-	c->heal = NULL;
-	c->heal_read = false;
-}
-
-const struct sized_heal *heals_of(const struct sized_container *c)
-{
-	static const struct sized_heal nothing = {.answer = {.healing = false}};
-	return c->heal != NULL ? c->heal : &nothing;
-}
-
-struct sized_heal *heals_touch(struct sized_container *c)
-{
-	if (c->heal == NULL) {
-		c->heal = xcalloc(1, sizeof *c->heal);
-	}
-	return c->heal;
-}
-
-static bool is_new(const struct heal_half *h)
-{
-	return h->value == 0 && h->since_ms == 0 && h->until_ms == 0 && h->last_ms == 0 &&
-	       h->step == 0;
-}
-
-static bool is_nothing(const struct sized_heal *h)
-{
-	const struct heal *s = &h->state;
-	bool at_rest = is_new(&s->compute) && is_new(&s->memory) && s->near_ms == 0 &&
-		       s->rolled_ms == 0 && !s->paused && !s->exhausted && !s->leaking;
-	bool said = h->answer.healing || h->answer.blocked_ms != 0 ||
-		    h->answer.told.kind != HEALING_NONE || h->capped_by != CAPPED_BY_NONE ||
-		    h->contended_ms != 0 || h->unjudged_ms != 0 || h->told_ms != 0;
-	bool news = h->denied || h->ignored != HEAL_QUIET || h->began || h->ended || h->rolled ||
-		    h->leaks;
-	return at_rest && !said && !news && h->shrunk_ms == 0 && h->restarts == 0;
-}
-
-void heals_trim(struct sized_container *c)
-{
-	if (c->heal != NULL && is_nothing(c->heal)) {
-		free(c->heal);
-		c->heal = NULL;
-	}
-}
-
-static void read_told(const struct sized *x, struct sized_container *c, const struct sizing *sizing)
+static void read_reported_healing(
+	const struct sized *x, struct sized_container *c, const struct sizing *sizing)
 {
 	if (c->heal_read) {
 		return;
@@ -257,7 +194,7 @@ void heals_policy(struct sized *x, const struct policy_choice *choice)
 	bool known = x->policy != NULL;
 	x->heal.policy_generation = p->generation;
 	for (size_t i = 0; i < x->containers.count; i++) {
-		read_told(x, x->containers.items[i], &choice->sizing);
+		read_reported_healing(x, x->containers.items[i], &choice->sizing);
 		if (known && !same && x->containers.items[i]->heal != NULL) {
 			heal_resume(&x->containers.items[i]->heal->state);
 		}
@@ -267,7 +204,7 @@ void heals_policy(struct sized *x, const struct policy_choice *choice)
 struct share heals_base(
 	const struct sized *x, struct sized_container *c, const struct sizing *sizing)
 {
-	read_told(x, c, sizing);
+	read_reported_healing(x, c, sizing);
 	const struct heal *h = &heals_of(c)->state;
 	const struct share held = history_kept(c->history)->held;
 	struct share base = c->in_force;
@@ -276,15 +213,9 @@ struct share heals_base(
 	return base;
 }
 
-int64_t heals_blocked_ms(const struct sized_container *c)
-{
-	const struct heal *h = &heals_of(c)->state;
-	return larger(h->compute.until_ms, h->memory.until_ms);
-}
-
 void heals_shrunk(struct sized_container *c, const struct share *from, int64_t now_ms)
 {
-	if (!is_less(&c->in_force, from) || c->in_force.milli == 0) {
+	if (!share_is_less(&c->in_force, from) || c->in_force.milli == 0) {
 		return;
 	}
 	struct sized_heal *h = heals_touch(c);
@@ -326,7 +257,7 @@ static bool is_off(enum heal_signal saw, const struct sizing *s)
 }
 
 /* What events will tell. */
-static void note(
+static void note_events(
 	struct sized_heal *h, const struct heal_answer *a, const struct decision *d, bool leaked)
 {
 	bool healed = h->answer.healing;
@@ -344,7 +275,7 @@ static void note(
 	}
 }
 
-static void keep(struct sized_heal *h, const struct heal_answer *a)
+static void keep_answer(struct sized_heal *h, const struct heal_answer *a)
 {
 	h->answer.told = a->told;
 	h->answer.blocked_ms = a->blocked_ms;
@@ -356,7 +287,7 @@ static void keep(struct sized_heal *h, const struct heal_answer *a)
 static struct share granted(const struct sized_container *c)
 {
 	const struct sized_heal *h = heals_of(c);
-	struct share has = share_of(c->tally.heal.granted);
+	struct share has = share_widened(c->tally.heal.granted);
 	has.mib = has.mib == 0 && h->denied ? h->denied_of_mib : has.mib;
 	return has;
 }
@@ -378,14 +309,14 @@ struct share heals_step(struct sized *x, struct sized_container *c, const struct
 		.denied = h->denied,
 		.blame = (enum blame)h->blame,
 		.denied_of_mib = h->denied_of_mib,
-		.used_mib = larger(c->tally.heal.used_mib, h->denied ? h->denied_mib : 0),
+		.used_mib = larger_of(c->tally.heal.used_mib, h->denied ? h->denied_mib : 0),
 		.grows = !c->tally.heal.told && !is_prealloc(c),
 		.rising_hours = history_rising(c->history, d->now_ms),
 		/* who scales it on its compute is left to it (U14) */
 		.press = d->scaler != NULL ? PRESS_NONE : press_of(c, sizing),
 		.pressed_milli = c->tally.heal.pressed_milli,
 		.shrunk_ms = h->shrunk_ms,
-		.shrunk_from = share_of(h->shrunk_from),
+		.shrunk_from = share_widened(h->shrunk_from),
 		.restarts = h->restarts};
 	bool leaked = h->state.leaking;
 	if (h->state.paused && d->now_ms >= heals_blocked_ms(c)) {
@@ -394,14 +325,14 @@ struct share heals_step(struct sized *x, struct sized_container *c, const struct
 	heal_step(&h->state, &ask, &answer);
 	h->denied = false;
 	note_cap(h, &answer, sizing, x->device_mib);
-	note(h, &answer, d, leaked);
-	keep(h, &answer);
+	note_events(h, &answer, d, leaked);
+	keep_answer(h, &answer);
 	x->heal.paused = x->heal.paused || h->state.paused;
 	if (answer.acted && answer.saw == HEAL_RESTARTS_LOOP &&
 		h->shrunk_from.milli >= MODEL_GPU_MILLI) {
 		c->converted = false; /* it was our first change of it that did not go well */
 	}
-	if (c->heal == NULL && !is_nothing(h)) {
+	if (c->heal == NULL && !heals_is_blank(h)) {
 		c->heal = xmemdup(h, sizeof *h);
 	}
 	bool frozen = h->state.paused && !answer.acted && c->in_force.milli > 0;

@@ -1,9 +1,11 @@
 /* Containers that ended with an error: was it for want of memory, and who took it? */
-#include "state.h"
+#include "heals_ends.h"
 
 #include <stdio.h>
 
-#include "model/gpu.h"
+#include "base/number.h"
+#include "sized_pods.h"
+#include "sized.h"
 
 /* Two looks of an agent, and an answer: until then nobody knows who took the memory. */
 #define JUDGE_AFTER_MS 5000
@@ -11,12 +13,8 @@
 #define NEWS_FOR_MS 60000
 #define EXITS_MAX   256
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static void push(struct sizer *s, struct heal_ended *e, const char *uid, const struct world_gpu *g)
+static void queue_end(
+	struct sizer *s, struct heal_ended *e, const char *uid, const struct world_gpu *g)
 {
 	snprintf(e->uid, sizeof e->uid, "%s", uid);
 	/* one of several GPUs is not sized */
@@ -27,7 +25,7 @@ static void push(struct sizer *s, struct heal_ended *e, const char *uid, const s
 }
 
 /* What is asked of it later is kept here: its pod may be gone when it is judged. */
-static void note(
+static void note_end(
 	struct sizer *s, struct sized_pod *p, const struct world_gpu *g, int64_t at, int64_t now)
 {
 	const struct sized_feed *f = &p->feeds[0];
@@ -42,11 +40,11 @@ static void note(
 		.mps = p->mps,
 		.contended = g->contention_shown,
 		.at_ms = at};
-	push(s, &e, p->uid, g);
+	queue_end(s, &e, p->uid, g);
 }
 
 /* Those that were judged give way. */
-static bool is_full(struct sizer *s)
+static bool ends_are_full(struct sizer *s)
 {
 	for (size_t i = s->alarms.ends.count; s->alarms.ends.count >= EXITS_MAX && i-- > 0;) {
 		if (s->alarms.ends.items[i].judged) {
@@ -60,26 +58,26 @@ static void see_exit(
 	struct sizer *s, struct sized_pod *p, const struct world_gpu *g, int64_t at, int64_t now)
 {
 	int64_t age = now - at;
-	if (at <= p->heal.exit_ms || is_full(s)) {
+	if (at <= p->heal.exit_ms || ends_are_full(s)) {
 		return;
 	}
 	bool news = p->seen || (age < NEWS_FOR_MS && age > -NEWS_FOR_MS);
 	p->heal.exit_ms = at;
 	if (news && p->heal.share.mib > 0 && p->advised) {
-		note(s, p, g, at, now);
+		note_end(s, p, g, at, now);
 	}
 }
 
 void heals_ended(struct sizer *s, struct sized_pod *p, const struct world_gpu *g, int64_t now_ms)
 {
-	see_exit(s, p, g, larger(g->gpu_oom_ms, g->failed_ms), now_ms);
+	see_exit(s, p, g, larger_of(g->gpu_oom_ms, g->failed_ms), now_ms);
 }
 
 /* Who is told to go exits as well as it can, and that is no error. */
-static int64_t ended_at(const struct world_pod *wp)
+static int64_t last_failure_ms(const struct world_pod *wp)
 {
 	const struct world_gpu *g = wp->gpu;
-	return wp->deleting ? g->gpu_oom_ms : larger(g->gpu_oom_ms, g->failed_ms);
+	return wp->deleting ? g->gpu_oom_ms : larger_of(g->gpu_oom_ms, g->failed_ms);
 }
 
 /* One that was judged stays for as long as its end is news: it is told again and again, and its
@@ -99,10 +97,10 @@ void heals_unseen(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 {
 	const struct world_gpu *g = wp->gpu;
 	const char *uid = world_pod_uid(wp);
-	int64_t at = ended_at(wp), age = now_ms - at;
+	int64_t at = last_failure_ms(wp), age = now_ms - at;
 	bool share = g->class == WORLD_TENANT && g->mem_mib > 0 && g->container != NULL;
 	if (!share || at == 0 || age >= NEWS_FOR_MS || age <= -NEWS_FOR_MS ||
-		is_noted(s, uid, at) || is_full(s)) {
+		is_noted(s, uid, at) || ends_are_full(s)) {
 		return;
 	}
 	struct sized *x = pods_advised(s, wp);
@@ -118,7 +116,7 @@ void heals_unseen(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 			.mps = g->mps,
 			.contended = g->contention_shown,
 			.at_ms = at};
-		push(s, &e, uid, g);
+		queue_end(s, &e, uid, g);
 	}
 }
 
@@ -126,37 +124,37 @@ void heals_over(struct sizer *s, struct sized_pod *p, const struct world_pod *wp
 {
 	const struct world_gpu *g = wp->gpu;
 	if (heals_sole(p) != NULL) {
-		see_exit(s, p, g, ended_at(wp), now_ms);
+		see_exit(s, p, g, last_failure_ms(wp), now_ms);
 	}
 }
 
 /* --- who took it --- */
 
-static int64_t sum_of(const struct sized_pod *p, int64_t since_ms)
+static int64_t pod_used_mib(const struct sized_pod *p, int64_t since_ms)
 {
 	int64_t sum = METERED_ABSENT;
 	for (uint8_t i = 0; i < p->feed_count; i++) {
 		const struct sized_feed *f = &p->feeds[i];
 		if (f->heal.at_ms > 0 && f->heal.at_ms >= since_ms) {
-			sum = larger(sum, 0) + f->heal.mib;
+			sum = larger_of(sum, 0) + f->heal.mib;
 		}
 	}
 	return sum;
 }
 
 /* Of all its containers; METERED_ABSENT: not known. */
-static int64_t used_by(const struct sizer *s, const struct world_pod *wp, int64_t now_ms)
+static int64_t tenant_used_mib(const struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 {
 	const struct sized_pod *p = pods_find(s, world_pod_uid(wp));
 	if (wp->phase == POD_PENDING) {
 		return 0; /* none of its containers has begun: it may pull its image for long */
 	}
-	return p != NULL ? sum_of(p, now_ms - HEALS_USED_MS)
+	return p != NULL ? pod_used_mib(p, now_ms - HEALS_USED_MS)
 			 : others_used(&s->others, world_pod_uid(wp), now_ms - HEALS_USED_MS);
 }
 
 /* One of its node. Whoever was made since then, its own next run before all, took nothing. */
-static bool is_beside(const struct heal_ended *e, const struct world_pod *wp)
+static bool shares_gpu_with(const struct heal_ended *e, const struct world_pod *wp)
 {
 	return wp->gpu->created_ms <= e->at_ms && wp->gpu->milli > 0 && !world_pod_terminal(wp) &&
 	       text_equals(wp->gpu->uuid, e->uuid) && !text_equals(world_pod_uid(wp), e->uid);
@@ -185,15 +183,16 @@ static enum blame blame_for(
 		e->node < world_node_slots(w) ? world_node_at(w, e->node) : NULL;
 	for (size_t i = 0; n != NULL && i < n->tenants.count; i++) {
 		const struct world_pod *p = world_pod_at(w, n->tenants.items[i]);
-		if (is_beside(e, p) && count < COUNT_OF(users)) {
+		if (shares_gpu_with(e, p) && count < COUNT_OF(users)) {
 			users[count++] =
-				(struct blame_user){p->gpu->mem_mib, used_by(s, p, now_ms)};
+				(struct blame_user){p->gpu->mem_mib, tenant_used_mib(s, p, now_ms)};
 		}
 	}
 	return blame_out_of_memory(users, count, 0);
 }
 
-static void judge(struct sizer *s, const struct heal_ended *e, const struct world *w, int64_t now)
+static void judge_end(
+	struct sizer *s, const struct heal_ended *e, const struct world *w, int64_t now)
 {
 	struct heal_exit ended = {
 		.code = 1, .told = e->told, .used_mib = e->used_mib, .share_mib = e->share_mib};
@@ -207,8 +206,8 @@ static void judge(struct sizer *s, const struct heal_ended *e, const struct worl
 	bool first = !h->denied;
 	h->blame = first || blame == BLAME_OWN ? (uint8_t)blame : h->blame;
 	h->denied = true;
-	h->denied_mib = small(larger(first ? 0 : h->denied_mib, e->used_mib));
-	h->denied_of_mib = small(larger(first ? 0 : h->denied_of_mib, e->share_mib));
+	h->denied_mib = to_int32(larger_of(first ? 0 : h->denied_mib, e->used_mib));
+	h->denied_of_mib = to_int32(larger_of(first ? 0 : h->denied_of_mib, e->share_mib));
 	heals_alert(s, e->of);
 }
 
@@ -220,19 +219,10 @@ void heals_judge(struct sizer *s, const struct world *w, struct sizer_now now)
 			e->due_ms = now.mono_ms + JUDGE_AFTER_MS;
 		}
 		if (!e->judged && now.mono_ms >= e->due_ms) {
-			judge(s, e, w, now.policy_ms);
+			judge_end(s, e, w, now.policy_ms);
 			e->judged = true;
 		}
 		if (e->judged && now.policy_ms - e->at_ms >= NEWS_FOR_MS) {
-			VEC_REMOVE_SWAP(&s->alarms.ends, i);
-		}
-	}
-}
-
-void heals_lose(struct sizer *s, const struct sized_container *c)
-{
-	for (size_t i = s->alarms.ends.count; i-- > 0;) {
-		if (s->alarms.ends.items[i].container == c) {
 			VEC_REMOVE_SWAP(&s->alarms.ends, i);
 		}
 	}

@@ -1,8 +1,11 @@
 /* How healing is told: events when it begins and ends, conditions while it lasts. */
-#include "say_why.h"
+#include "heals_say.h"
 
-#include "base/clock.h"
+#include "actions.h"
+#include "base/number.h"
 #include "model/quantity.h"
+#include "say.h"
+#include "say_why.h"
 
 /* The same is not told again sooner. */
 #define AGAIN_MS 300000
@@ -105,7 +108,7 @@ static void tell_ignored(struct sizer *s, const struct sized *x, struct sized_co
 	}
 }
 
-static void tell_one(struct sizer *s, const struct sized *x, struct sized_container *c,
+static void emit_healing_events(struct sizer *s, const struct sized *x, struct sized_container *c,
 	const struct decision *d, struct plan *plan)
 {
 	const struct sized_heal *h = heals_of(c);
@@ -141,7 +144,7 @@ void heals_tell(struct sizer *s, struct sized *x, const struct decision *d, stru
 		if (h == NULL) {
 			continue;
 		}
-		tell_one(s, x, x->containers.items[i], d, plan);
+		emit_healing_events(s, x, x->containers.items[i], d, plan);
 		h->rolled = h->began = h->ended = h->leaks = false;
 		h->ignored = HEAL_QUIET;
 		heals_trim(x->containers.items[i]);
@@ -150,7 +153,7 @@ void heals_tell(struct sizer *s, struct sized *x, const struct decision *d, stru
 
 /* --- conditions --- */
 
-static void is_true(const struct sized *x, struct recommendation *r,
+static void set_condition_true(const struct sized *x, struct recommendation *r,
 	enum recommendation_condition type, const char *reason, const char *message)
 {
 	say_condition(x, r, type, CONDITION_TRUE, (struct say_sentence){reason, message});
@@ -164,14 +167,14 @@ static void say_healing(const struct sized *x, const struct sized_container *c, 
 	const char *until = when(a, h->answer.told.until_ms);
 	r->healing = h->answer.told;
 	if (h->state.exhausted) {
-		is_true(x, r, RECOMMENDATION_HEALING, "HealingExhausted",
+		set_condition_true(x, r, RECOMMENDATION_HEALING, "HealingExhausted",
 			arena_printf(a,
 				"%s: all memory of a GPU was not enough: it needs a larger one, or "
 				"less to do.",
 				c->name));
 		return;
 	}
-	is_true(x, r, RECOMMENDATION_HEALING, kind,
+	set_condition_true(x, r, RECOMMENDATION_HEALING, kind,
 		h->answer.told.kind == HEALING_ROLLBACK
 			? arena_printf(a,
 				  "%s: it has what it had before, until %s: with less it "
@@ -207,37 +210,32 @@ static void say_blocks(const struct sized *x, const struct sized_container *c,
 {
 	const struct sized_heal *h = heals_of(c);
 	if (d->now_ms < h->answer.blocked_ms) {
-		is_true(x, r, RECOMMENDATION_SCALE_DOWN_BLOCKED,
+		set_condition_true(x, r, RECOMMENDATION_SCALE_DOWN_BLOCKED,
 			h->state.paused ? "Rollback" : "Healing",
 			arena_printf(a, "%s: nothing shrinks before %s.", c->name,
 				when(a, h->answer.blocked_ms)));
 	}
 	if (h->state.paused) {
-		is_true(x, r, RECOMMENDATION_PAUSED, HEALS_PAUSED,
+		set_condition_true(x, r, RECOMMENDATION_PAUSED, HEALS_PAUSED,
 			arena_printf(a,
 				"%s: after our last change it restarted again and again. Its share "
 				"is not changed before %s, or until its policy is.",
 				c->name, when(a, heals_blocked_ms(c))));
 	}
 	if (is_recent(h->contended_ms, d->now_ms)) {
-		is_true(x, r, RECOMMENDATION_CONTENTION, "Neighbours",
+		set_condition_true(x, r, RECOMMENDATION_CONTENTION, "Neighbours",
 			arena_printf(a,
 				"%s: what it lacks others on its GPU use: more for it would not "
 				"help, another GPU would%s%s.",
 				c->name, d->moves != NULL ? ": " : "", text_or(d->moves, "")));
 	}
 	if (h->state.leaking) {
-		is_true(x, r, RECOMMENDATION_LEAK_SUSPECTED, "GrowsWithoutPlateau",
+		set_condition_true(x, r, RECOMMENDATION_LEAK_SUSPECTED, "GrowsWithoutPlateau",
 			arena_printf(a,
 				"%s: its memory has been rising for %d hours or more: it gets no "
 				"more until that ends or its policy changes.",
 				c->name, HEAL_LEAK_HOURS));
 	}
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
 }
 
 static void say_cap(const struct sized *x, const struct sized_container *c,
@@ -248,11 +246,12 @@ static void say_cap(const struct sized *x, const struct sized_container *c,
 		struct recommended_container *rc = &r->containers[i];
 		if (text_equals(rc->name, c->name)) {
 			rc->capped_by = (enum capped_by)h->capped_by;
-			rc->uncapped.milli = larger(rc->uncapped.milli, h->uncapped.milli);
-			rc->uncapped.mib = larger(rc->uncapped.mib, h->uncapped.mib);
+			rc->uncapped.milli = larger_of(rc->uncapped.milli, h->uncapped.milli);
+			rc->uncapped.mib = larger_of(rc->uncapped.mib, h->uncapped.mib);
 		}
 	}
-	is_true(x, r, RECOMMENDATION_CAPPED, capped_by_name((enum capped_by)h->capped_by),
+	set_condition_true(x, r, RECOMMENDATION_CAPPED,
+		capped_by_name((enum capped_by)h->capped_by),
 		why_capped((enum capped_by)h->capped_by, d, a));
 }
 

@@ -1,6 +1,7 @@
 /* Who has been contended for how long, who was moved last, and who is asked to be patient. */
 #include "moves.h"
 
+#include "base/number.h"
 #include "state.h"
 
 #define MINUTE_MS INT64_C(60000)
@@ -30,28 +31,23 @@ void moves_finish(struct moves *m)
 	VEC_FINISH(&m->back);
 }
 
-static uint16_t stamp(int64_t now_ms)
+static uint16_t minute_stamp(int64_t now_ms)
 {
 	return (uint16_t)(now_ms / MINUTE_MS % ROUND + 1);
 }
 
-static bool is_ahead(uint16_t then, int64_t now_ms)
+static bool stamp_is_ahead(uint16_t then, int64_t now_ms)
 {
-	return (stamp(now_ms) - then + ROUND) % ROUND > ROUND / 2;
+	return (minute_stamp(now_ms) - then + ROUND) % ROUND > ROUND / 2;
 }
 
 static int64_t minutes_since(uint16_t then, int64_t now_ms)
 {
-	return is_ahead(then, now_ms) ? 0 : (stamp(now_ms) - then + ROUND) % ROUND;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
+	return stamp_is_ahead(then, now_ms) ? 0 : (minute_stamp(now_ms) - then + ROUND) % ROUND;
 }
 
 /* It uses what others take from it, its share may be changed at all, and it need not run on. */
-static bool may_go(const struct sized_pod *p)
+static bool may_move(const struct sized_pod *p)
 {
 	const struct heal_feed *f = p->feed_count == 1 ? &p->feeds[0].heal : NULL;
 	int64_t share = (int64_t)p->heal.share.milli * (METERED_FULL / MODEL_GPU_MILLI);
@@ -64,19 +60,19 @@ void moves_tally(struct sizer *s, const struct sized_pod *p, struct sized_feed *
 	struct heal_feed *h = &f->heal;
 	if (h->pressed != PRESS_CONTENTION) {
 		h->contended = 0;
-	} else if (h->contended == 0 || is_ahead(h->contended, now_ms)) {
-		h->contended = stamp(now_ms);
+	} else if (h->contended == 0 || stamp_is_ahead(h->contended, now_ms)) {
+		h->contended = minute_stamp(now_ms);
 	} else if (minutes_since(h->contended, now_ms) > LONGEST) {
-		h->contended = stamp(now_ms - LONGEST * MINUTE_MS);
+		h->contended = minute_stamp(now_ms - LONGEST * MINUTE_MS);
 	}
 	if (h->pressed == PRESS_MORE && p->of->acts && p->advised) {
 		gpus_press(&s->gpus, p->heal.gpu);
-	} else if (p->of->acts && may_go(p)) {
+	} else if (p->of->acts && may_move(p)) {
 		gpus_crowd(&s->gpus, p->heal.gpu, p->heal.share.milli);
 	}
 }
 
-static uint64_t number_of(const struct sized *x)
+static uint64_t workload_number(const struct sized *x)
 {
 	return hash_bytes(x->object, strlen(x->object), hash_text(x->key.ns));
 }
@@ -92,24 +88,24 @@ static int64_t rest_ms(const struct decision *d)
  * nobody is driven from GPU to GPU. */
 static int64_t due_ms(const struct sizer *s, const struct sized_pod *p, const struct decision *d)
 {
-	const uint64_t own = number_of(p->of);
+	const uint64_t own = workload_number(p->of);
 	int64_t since =
 		d->now_ms - minutes_since(p->feeds[0].heal.contended, d->now_ms) * MINUTE_MS;
 	int64_t rest = 0;
 	vec_for_each (const struct move, m, &s->moves.list) {
 		if (m->gpu == p->heal.gpu) {
-			since = larger(since, m->at_ms);
+			since = larger_of(since, m->at_ms);
 		}
 		if (m->workload == own && p->created_ms >= m->at_ms) {
-			rest = larger(rest, m->at_ms + m->rest_ms);
+			rest = larger_of(rest, m->at_ms + m->rest_ms);
 		}
 	}
 	bool patient = gpus_pressed(&s->gpus, p->heal.gpu) ||
 		       gpus_least(&s->gpus, p->heal.gpu) < p->heal.share.milli;
-	return larger(since + (patient ? LATER_MS : AFTER_MS), rest);
+	return larger_of(since + (patient ? LATER_MS : AFTER_MS), rest);
 }
 
-static bool goes_before(const struct sized_pod *a, bool a_stays, const struct sized_pod *b,
+static bool moves_before(const struct sized_pod *a, bool a_stays, const struct sized_pod *b,
 	bool b_stays, int64_t now_ms)
 {
 	if (b == NULL || a_stays != b_stays) {
@@ -121,14 +117,14 @@ static bool goes_before(const struct sized_pod *a, bool a_stays, const struct si
 }
 
 /* A clock that was ahead and is set right: nothing waits for what is to come. */
-static void mind_clock(struct moves *m, int64_t now_ms)
+static void moves_clamp_to_now(struct moves *m, int64_t now_ms)
 {
 	for (size_t i = m->list.count; i-- > 0 && m->list.items[i].at_ms > now_ms;) {
 		m->list.items[i].at_ms = now_ms;
 	}
 }
 
-static void drop(struct moves *m, size_t i)
+static void move_remove(struct moves *m, size_t i)
 {
 	struct move *at = &m->list.items[i];
 	memmove(at, at + 1, (--m->list.count - i) * sizeof *at);
@@ -142,7 +138,7 @@ static int64_t place_ms(struct moves *m, int64_t now_ms)
 	for (size_t i = m->list.count; i-- > 0;) {
 		int64_t until = m->list.items[i].at_ms + m->list.items[i].rest_ms;
 		if (until <= now_ms) {
-			drop(m, i);
+			move_remove(m, i);
 		} else {
 			first = time_min(first, until);
 		}
@@ -160,17 +156,17 @@ struct sized_pod *moves_pick(
 		!d->choice.policy->sizing.heal_compute.enabled) {
 		return NULL;
 	}
-	mind_clock(&s->moves, d->now_ms);
+	moves_clamp_to_now(&s->moves, d->now_ms);
 	for (struct sized_pod *p = x->members; p != NULL; p = p->next) {
 		const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
-		if (!may_go(p) || wp == NULL || wp->gpu == NULL || wp->gpu->beside ||
+		if (!may_move(p) || wp == NULL || wp->gpu == NULL || wp->gpu->beside ||
 			wp->deleting || world_pod_terminal(wp)) {
 			continue;
 		}
 		int64_t due = due_ms(s, p, d);
 		if (due > d->now_ms) {
 			*ret_next_ms = *ret_next_ms == 0 ? due : time_min(*ret_next_ms, due);
-		} else if (goes_before(p, wp->gpu->keeps_node, best, best_stays, d->now_ms)) {
+		} else if (moves_before(p, wp->gpu->keeps_node, best, best_stays, d->now_ms)) {
 			best = p;
 			best_stays = wp->gpu->keeps_node;
 		}
@@ -183,7 +179,7 @@ struct sized_pod *moves_pick(
 	return best;
 }
 
-static uint64_t room_of(const struct sized_pod *p, const struct decision *d)
+static uint64_t capacity_pod_hash(const struct sized_pod *p, const struct decision *d)
 {
 	const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
 	return hash_text(wp != NULL && wp->gpu != NULL ? text_or(wp->gpu->capacity_pod, "") : "");
@@ -192,10 +188,10 @@ static uint64_t room_of(const struct sized_pod *p, const struct decision *d)
 const uint64_t *moves_left(const struct sizer *s, const struct sized_pod *p,
 	const struct decision *d, struct arena *a, uint32_t *ret_count)
 {
-	const uint64_t own = number_of(p->of);
+	const uint64_t own = workload_number(p->of);
 	uint64_t *rooms = ARENA_ARRAY(a, uint64_t, s->moves.list.count + 1);
 	*ret_count = 0;
-	rooms[(*ret_count)++] = room_of(p, d);
+	rooms[(*ret_count)++] = capacity_pod_hash(p, d);
 	vec_for_each (const struct move, m, &s->moves.list) {
 		if (m->workload == own && d->now_ms < m->at_ms + m->rest_ms) {
 			rooms[(*ret_count)++] = m->room;
@@ -206,8 +202,8 @@ const uint64_t *moves_left(const struct sizer *s, const struct sized_pod *p,
 
 void moves_begin(struct sizer *s, const struct sized_pod *p, const struct decision *d)
 {
-	struct move m = {.workload = number_of(p->of),
-		.room = room_of(p, d),
+	struct move m = {.workload = workload_number(p->of),
+		.room = capacity_pod_hash(p, d),
 		.gpu = p->heal.gpu,
 		.at_ms = d->now_ms,
 		.rest_ms = rest_ms(d)};
@@ -224,7 +220,7 @@ static int64_t away_ms(const struct moves *all, const struct move *m, int64_t no
 	int64_t away = -1;
 	vec_for_each (const struct move, other, &all->list) {
 		if (other != m && other->workload == m->workload && other->room == m->room) {
-			away = larger(away, other->at_ms + other->rest_ms - now_ms);
+			away = larger_of(away, other->at_ms + other->rest_ms - now_ms);
 		}
 	}
 	return away == 0 ? -1 : away;
@@ -234,11 +230,11 @@ void moves_cancel(struct sizer *s, const struct sized *x, int64_t begun_ms, int6
 {
 	for (size_t i = s->moves.list.count; i-- > 0;) {
 		const struct move *m = &s->moves.list.items[i];
-		if (m->workload == number_of(x) && m->at_ms == begun_ms) {
+		if (m->workload == workload_number(x) && m->at_ms == begun_ms) {
 			struct sizer_wish wish = {.away_ms = away_ms(&s->moves, m, now_ms)};
 			memcpy(wish.uid, m->uid, sizeof wish.uid);
 			VEC_PUSH(&s->moves.back, wish);
-			drop(&s->moves, i);
+			move_remove(&s->moves, i);
 		}
 	}
 }

@@ -1,7 +1,7 @@
-/* Tenants that their neighbours leave too little compute, and that go to another GPU for it
- * (docs/design/rolling.md#a-move). Who may go, and when, is said here; how he goes is rolls.c's.
+/* A tenant moves to another GPU where its neighbours leave it too little compute
+ * (docs/design/rolling.md#a-move). This says which tenant may move, and when; rolls.c replaces it.
  *
- * All of it is this process's memory alone: after a restart contention has to last anew. */
+ * All of this is kept in memory alone: after a restart contention has to last anew. */
 #ifndef SIZER_MOVES_H
 #define SIZER_MOVES_H
 
@@ -17,37 +17,38 @@ struct sized_feed;
 struct sized_pod;
 
 struct move {
-	uint64_t workload;	     /* a hash of whose */
-	uint64_t room;		     /* a hash of the capacity pod's name: from there */
-	uint32_t gpu;		     /* gpus_at: the same */
-	int64_t at_ms, rest_ms;	     /* for so long who came with it stays */
-	char uid[SIZER_UID_MAX + 1]; /* who goes */
+	uint64_t workload;	     /* a hash of the workload */
+	uint64_t room;		     /* a hash of the capacity pod's name that it leaves */
+	uint32_t gpu;		     /* the GPU that it leaves (gpus_at) */
+	int64_t at_ms, rest_ms;	     /* when, and how long nobody else leaves that GPU */
+	char uid[SIZER_UID_MAX + 1]; /* the pod that moves */
 };
 
 struct moves {
 	struct {
 		VEC_FIELDS(struct move);
-	} list; /* in their order */
+	} list; /* in the order of at_ms */
 	struct {
 		VEC_FIELDS(struct sizer_wish);
-	} back; /* what the engine is told in the next step: they did not go */
+	} back; /* moves that did not happen, as the engine is told in the next step */
 };
 
 void moves_finish(struct moves *m);
-/* Of the round: it was judged whether it is pressed. */
+/* Counts a pod for the round, after it was judged whether it is pressed. */
 void moves_tally(struct sizer *s, const struct sized_pod *p, struct sized_feed *f, int64_t now_ms);
-/* Who of it may go now, the longest contended first; NULL: nobody yet. `ret_next_ms`: when the next
- * one may; 0: nobody is contended. What rests no longer is forgotten. */
+/* The pod of the workload that may move now, the longest contended first; NULL: none yet.
+ * `ret_next_ms`: when the next one may; 0: no pod is contended. Moves whose rest is over are
+ * forgotten. */
 struct sized_pod *moves_pick(
 	struct sizer *s, const struct sized *x, const struct decision *d, int64_t *ret_next_ms);
-/* Whence it goes and whence others of its workload went, to which the engine brings none of it
+/* The GPUs that this pod and others of its workload leave, to which the engine brings none of them
  * while there is another GPU: hashes of the capacity pods' names. In the arena. */
 const uint64_t *moves_left(const struct sizer *s, const struct sized_pod *p,
 	const struct decision *d, struct arena *a, uint32_t *ret_count);
-/* He goes: the engine is told, and whoever else is on that GPU waits whether it helped. */
+/* The pod moves: the engine is told, and the others on that GPU wait to see whether it helped. */
 void moves_begin(struct sizer *s, const struct sized_pod *p, const struct decision *d);
-/* The replacement that began then was refused: if it was a move, it was none, and the engine is
- * told in the next step. */
+/* The replacement that began at that time was refused: if it was a move, it does not happen, and
+ * the engine is told in the next step. */
 void moves_cancel(struct sizer *s, const struct sized *x, int64_t begun_ms, int64_t now_ms);
 void moves_hand_back(struct sizer *s);
 

@@ -3,13 +3,14 @@
  *
  * The next pod is like the one that was made last, without what the API server, the scheduler and
  * the webhook did to that one. What neither shows, the template does: arguments, variables,
- * privileges. That is judged when the owner is read (rolls_answer.c), and only the reason is
+ * privileges. That is judged when the owner is read (roll_record.c), and only the reason is
  * kept. */
-#include "rolls.h"
+#include "next.h"
 
 #include <stdio.h>
 
-#include "model/names.h"
+#include "asks.h"
+#include "roll_record.h"
 #include "size/admit.h"
 #include "size/explain.h"
 #include "world/sightings.h"
@@ -33,7 +34,8 @@ struct next {
 	struct workload workload;
 };
 
-static const char *say(struct arena *a, enum reason reason, const struct explain_facts *facts)
+static const char *sentence_whole(
+	struct arena *a, enum reason reason, const struct explain_facts *facts)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
 	explain(&text, reason, facts);
@@ -54,7 +56,7 @@ static void copy_notes(const struct pairs *from, struct arena *a, struct pairs *
 	}
 }
 
-static int64_t gpus_of(const struct world_gpu *g)
+static int64_t gpu_count_of(const struct world_gpu *g)
 {
 	int64_t n = g->class == WORLD_TENANT ? g->devices : g->gpus;
 	return n > 1 ? n : 1;
@@ -63,7 +65,7 @@ static int64_t gpus_of(const struct world_gpu *g)
 static void imagine(struct next *n, const struct pod *like, struct arena *a)
 {
 	n->gpu = (struct container){
-		.name = text_or(like->gpu_container, "?"), .gpus = gpus_of(n->like->gpu)};
+		.name = text_or(like->gpu_container, "?"), .gpus = gpu_count_of(n->like->gpu)};
 	n->pod = *like;
 	n->pod.node = NULL;
 	n->pod.gate_count = 0;
@@ -86,7 +88,7 @@ static bool is_seen(const struct next *n)
 	return port->sees == NULL || n->ns == NULL || port->sees(port->data, n->ns);
 }
 
-static struct admit_verdict judge(
+static struct admit_verdict admit_next(
 	const struct next *n, struct unfit_tally *unshared, struct arena *a)
 {
 	const struct sizer_config *config = &n->s->config;
@@ -145,7 +147,7 @@ static int64_t freed(const struct next *n)
 		}
 		const struct world_gpu *g = wp->gpu;
 		int64_t milli = g->class == WORLD_TENANT ? g->milli : MODEL_GPU_MILLI;
-		milli = milli < QUOTA_MAX / MODEL_GPU_COUNT_MAX ? milli * gpus_of(g) : 0;
+		milli = milli < QUOTA_MAX / MODEL_GPU_COUNT_MAX ? milli * gpu_count_of(g) : 0;
 		least = milli < least ? milli : least;
 	}
 	return least != INT64_MAX ? least : 0;
@@ -199,16 +201,16 @@ const char *asks_left_whole(const struct sized *x, const struct decision *d, con
 			x->key.ns);
 	}
 	struct unfit_tally unshared;
-	const struct admit_verdict v = judge(&n, &unshared, a);
+	const struct admit_verdict v = admit_next(&n, &unshared, a);
 	if (is_of_itself(&v)) {
-		return say(a, v.reason, &v.facts);
+		return sentence_whole(a, v.reason, &v.facts);
 	}
 	const struct owner_seen *seen = x->roll != NULL ? &x->roll->seen : NULL;
 	uint8_t told = seen == NULL		       ? REASON_NONE
 		       : v.isolation != ISOLATION_NONE ? seen->whole_walled
 						       : seen->whole;
 	if (told != REASON_NONE) {
-		return say(a, (enum reason)told, &nothing);
+		return sentence_whole(a, (enum reason)told, &nothing);
 	}
 	return without_quota(&n, v.milli * n.gpu.gpus, a);
 }

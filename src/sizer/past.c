@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "past_parts.h"
-
-#include "owner/owner.h"
+#include "base/number.h"
+#include "sized.h"
+#include "state.h"
 
 #define FEEDS_MAX 1024
 #define LATE_MS	  300000
@@ -168,7 +168,7 @@ bool sizer_past_next(const struct sizer *s, struct sizer_past *ret)
 
 /* --- what was told --- */
 
-static bool find_container(const struct past *p, const char *name, uint32_t *ret)
+static bool past_container_index(const struct past *p, const char *name, uint32_t *ret)
 {
 	*ret = 0;
 	if (name[0] == '\0') {
@@ -183,7 +183,7 @@ static bool find_container(const struct past *p, const char *name, uint32_t *ret
 	return false;
 }
 
-static bool is_of(const struct past_feed *f, const struct metered *m, uint32_t container)
+static bool feed_is_of(const struct past_feed *f, const struct metered *m, uint32_t container)
 {
 	return f->container == container && f->estimated == m->estimated &&
 	       text_equals(f->pod, m->pod) && text_equals(f->basis, text_or(m->basis, ""));
@@ -193,7 +193,7 @@ static bool is_of(const struct past_feed *f, const struct metered *m, uint32_t c
 static uint32_t find_feed(struct past *p, const struct metered *m, uint32_t container)
 {
 	for (size_t i = p->feeds.count; i-- > 0;) {
-		if (is_of(&p->feeds.items[i], m, container)) {
+		if (feed_is_of(&p->feeds.items[i], m, container)) {
 			return (uint32_t)i;
 		}
 	}
@@ -212,7 +212,7 @@ void sizer_past_take(struct sizer *s, const struct metered *points, size_t count
 	struct past *p = s->past;
 	uint32_t container = 0;
 	for (size_t i = 0; p != NULL && i < count && !p->too_much; i++) {
-		if (!find_container(p, points[i].container, &container)) {
+		if (!past_container_index(p, points[i].container, &container)) {
 			continue;
 		}
 		struct past_point point = {points[i].at_ms, find_feed(p, &points[i], container),
@@ -226,7 +226,7 @@ void sizer_past_take(struct sizer *s, const struct metered *points, size_t count
 
 /* --- in order --- */
 
-static int compare(const void *a, const void *b)
+static int compare_points(const void *a, const void *b)
 {
 	const struct past_point *x = a, *y = b;
 	if (x->at_ms != y->at_ms) {
@@ -236,7 +236,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* A value at a time is of the minute that ends there. */
-static void tell(struct past *p, const struct past_point *point, int64_t now_ms)
+static void take_point(struct past *p, const struct past_point *point, int64_t now_ms)
 {
 	struct past_feed *f = &p->feeds.items[point->feed];
 	struct history_sample sample = {
@@ -248,29 +248,25 @@ static void tell(struct past *p, const struct past_point *point, int64_t now_ms)
 	(void)history_take(p->containers[f->container].history, &f->feed, &sample, now_ms);
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* Compute and memory of one time are two points, and so are two devices. */
 static void tell_all(struct past *p, int64_t now_ms)
 {
 	if (p->points.count > 0) {
-		qsort(p->points.items, p->points.count, sizeof *p->points.items, compare);
+		qsort(p->points.items, p->points.count, sizeof *p->points.items, compare_points);
 	}
 	for (size_t i = 0; i < p->points.count;) {
 		struct past_point one = p->points.items[i];
-		for (i++; i < p->points.count && compare(&one, &p->points.items[i]) == 0; i++) {
-			one.compute = larger(one.compute, p->points.items[i].compute);
-			one.mem_bytes = larger(one.mem_bytes, p->points.items[i].mem_bytes);
+		for (i++; i < p->points.count && compare_points(&one, &p->points.items[i]) == 0;
+			i++) {
+			one.compute = larger_of(one.compute, p->points.items[i].compute);
+			one.mem_bytes = larger_of(one.mem_bytes, p->points.items[i].mem_bytes);
 		}
-		tell(p, &one, now_ms);
+		take_point(p, &one, now_ms);
 	}
 	p->points.count = 0;
 }
 
-static void adopt(struct sizer *s, struct past *p, int64_t now_ms)
+static void adopt_past(struct sizer *s, struct past *p, int64_t now_ms)
 {
 	struct sized *x = sized_find(s, p->ns, p->object);
 	for (size_t i = 0; i < p->feeds.count; i++) {
@@ -304,7 +300,7 @@ enum sizer_past_verdict sizer_past_span(struct sizer *s, int64_t now_ms)
 	if (p->from_ms < p->to_ms) {
 		return SIZER_PAST_GOES_ON;
 	}
-	adopt(s, p, now_ms);
+	adopt_past(s, p, now_ms);
 	past_finish(s);
 	return SIZER_PAST_TAKEN;
 }

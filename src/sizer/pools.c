@@ -2,7 +2,6 @@
 #include "pools.h"
 
 #include "model/framework.h"
-
 #include "state.h"
 
 #define SETTLED_MS 300000 /* since it is Ready: its memory is what it took */
@@ -19,7 +18,7 @@ static bool is_settled(const struct sized_pod *p, int64_t at_ms)
 }
 
 /* What its process uses, where that is of the same time and after its start; METERED_ABSENT. */
-static int64_t memory_of(const struct sized_pod *p, const struct app_gauges *app)
+static int64_t process_memory_mib(const struct sized_pod *p, const struct app_gauges *app)
 {
 	const struct heal_feed *f = &p->feeds[0].heal;
 	int64_t apart = f->at_ms > app->at_ms ? f->at_ms - app->at_ms : app->at_ms - f->at_ms;
@@ -37,7 +36,7 @@ static uint32_t print_of(const struct sized_pod *p, const struct sizer_use *use,
 	return (uint32_t)(hash ^ hash >> 32);
 }
 
-static void take_size(struct history_pool_sample *s, const struct app_gauges *app)
+static void take_pool_size(struct history_pool_sample *s, const struct app_gauges *app)
 {
 	if (app->several) {
 		return;
@@ -75,9 +74,9 @@ void pools_take(struct sized_pod *p, const struct sizer_use *use, int64_t now_ms
 		.units = METERED_ABSENT,
 		.in_bytes = METERED_ABSENT,
 		.used = app->kv_used,
-		.mem_mib = memory_of(p, app),
+		.mem_mib = process_memory_mib(p, app),
 	};
-	take_size(&sample, app);
+	take_pool_size(&sample, app);
 	sample.print = print_of(p, use, sample.in_bytes != METERED_ABSENT);
 	history_take_pool(p->feeds[0].container->history, &sample, now_ms);
 	look_at_preemptions(&p->feeds[0], app, now_ms);

@@ -1,8 +1,13 @@
 /* What the watch of GPURecommendations tells: what is written there now, and after a start what was
  * in force before. */
+#include "sizer/recommendation_watch.h"
+
 #include <stdlib.h>
 
-#include "rolls.h"
+#include "say.h"
+#include "sized.h"
+#include "surges.h"
+#include "write.h"
 
 static void set_text(char **slot, const char *text)
 {
@@ -25,19 +30,7 @@ static void restore(
 	c->converted = part && told->target.mib > 0 && recommendation_holds(r);
 }
 
-struct sized_said sized_said_of(const struct recommendation *r)
-{
-	struct sized_said said;
-	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
-		const struct recommended_condition *c = &r->conditions[i];
-		bool known = c->since_ms > 0 && c->since_ms / 1000 <= UINT32_MAX;
-		said.since_s[i] = known ? (uint32_t)(c->since_ms / 1000) : 0;
-		said.status[i] = (uint8_t)c->status;
-	}
-	return said;
-}
-
-void told_set(struct sizer *s, struct sized *x, const struct recommendation *r)
+static void told_set(struct sizer *s, struct sized *x, const struct recommendation *r)
 {
 	set_text(&x->uid, r->uid);
 	names_set(s, &x->policy, r->policy.name);
@@ -80,7 +73,7 @@ static int64_t last_heard(const struct recommendation *r)
 	return last;
 }
 
-static bool set(struct sizer *s, const struct recommendation *r)
+static bool recommendation_set(struct sizer *s, const struct recommendation *r)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 512};
 	/* Anybody may write one of another name about a workload of his. */
@@ -99,7 +92,7 @@ static bool set(struct sizer *s, const struct recommendation *r)
 	return true;
 }
 
-static void gone(struct sized *x)
+static void recommendation_gone(struct sized *x)
 {
 	free(x->uid);
 	x->uid = NULL;
@@ -117,14 +110,15 @@ static void gone(struct sized *x)
 /* The object goes with its owner: nobody will ask for this workload again. */
 static void gone_at(struct sizer *s, struct sized *x)
 {
-	gone(x);
+	recommendation_gone(x);
 	rolls_drop(s, x);
 	if (x->pods == 0) {
+		surges_drop(s, x);
 		sized_remove(s, x);
 	}
 }
 
-static void keep(struct sizer *s, const char *ns, const char *name)
+static void recommendation_keep(struct sizer *s, const char *ns, const char *name)
 {
 	struct sized *x = name != NULL ? sized_find(s, text_or(ns, ""), name) : NULL;
 	for (size_t i = 0; name == NULL && i < s->workloads.count; i++) {
@@ -151,7 +145,7 @@ bool sizer_observe(struct sizer *s, const struct change *c)
 	struct sized *x = NULL;
 	switch (c->type) {
 	case CHANGE_SET:
-		return set(s, c->recommendation);
+		return recommendation_set(s, c->recommendation);
 	case CHANGE_GONE:
 		x = sized_find(s, text_or(c->ns, ""), text_or(c->name, ""));
 		if (x != NULL && x->uid != NULL) {
@@ -159,7 +153,7 @@ bool sizer_observe(struct sizer *s, const struct change *c)
 		}
 		return true;
 	case CHANGE_KEEP:
-		keep(s, c->ns, c->name);
+		recommendation_keep(s, c->ns, c->name);
 		return true;
 	case CHANGE_RELIST_BEGIN:
 		s->mark++;

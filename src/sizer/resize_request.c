@@ -4,8 +4,10 @@
  * framework took ahead of need it does not give back. */
 #include "resize_request.h"
 
-#include "model/names.h"
+#include "base/number.h"
 #include "model/quantity.h"
+#include "roll/rollout_explain.h"
+#include "sized_pods.h"
 
 void wish_decide(struct sized *x, const struct decision *d)
 {
@@ -15,11 +17,6 @@ void wish_decide(struct sized *x, const struct decision *d)
 	x->keeps_running = p != NULL && d->choice.sizing.keeps_running;
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* What a framework took at its start. */
 static bool keeps_memory(const struct sized_container *c, const struct sized_pod *p)
 {
@@ -27,7 +24,7 @@ static bool keeps_memory(const struct sized_container *c, const struct sized_pod
 }
 
 /* 0, 0: whatever it has. */
-static struct share wanted(
+static struct share wanted_share(
 	const struct sized *x, struct sized_container *c, const struct sized_pod *p)
 {
 	const struct share none = {0, 0};
@@ -39,11 +36,11 @@ static struct share wanted(
 		return none;
 	}
 	if (!heard && !heals) {
-		return share_of(p->wished);
+		return share_widened(p->wished);
 	}
 	if (x->keeps_running || !heard) {
-		want.milli = larger(want.milli, has.milli);
-		want.mib = larger(want.mib, has.mib);
+		want.milli = larger_of(want.milli, has.milli);
+		want.mib = larger_of(want.mib, has.mib);
 	}
 	if (x->keeps_compute) {
 		want.milli = has.milli;
@@ -60,7 +57,7 @@ void wish_pod(struct sizer *s, struct sized_pod *p)
 	if (has.milli == 0 || p->feed_count != 1) {
 		return;
 	}
-	struct share want = wanted(p->of, p->feeds[0].container, p);
+	struct share want = wanted_share(p->of, p->feeds[0].container, p);
 	bool same = want.milli == has.milli && want.mib == has.mib;
 	bool told = want.milli == p->wished.milli && want.mib == p->wished.mib;
 	bool never = p->wished.milli == 0 && p->wished.mib == 0;
@@ -135,12 +132,4 @@ bool wish_explain(
 		quota ? "has no room for it" : "has no room for it, or gives nobody more",
 		roll_again(d->sizer->config.round_ms, a));
 	return true;
-}
-
-/* --- for the engine --- */
-
-const struct sizer_wish *sizer_wishes(const struct sizer *s, size_t *ret_count)
-{
-	*ret_count = s->wishes.count;
-	return s->wishes.items;
 }

@@ -3,15 +3,18 @@
  * nobody counts it as failed. First the GPURecommendation says that new pods are whole, for
  * whoever admits them reads it there; what stopped it ends by itself (roll/course.c), later each
  * time. Who asked for a share by an annotation is left alone: it is what they asked for. */
-#include "rolls.h"
+#include "returns.h"
 
-#include "owner/owner.h"
+#include "actions.h"
+#include "roll_record.h"
+#include "size/builtin.h"
 #include "size/explain.h"
+#include "sized_pods.h"
 
 /* Of one workload in one look. They never ran, so nobody is served by fewer. */
 #define TOGETHER 16
 
-static int64_t patience_ms(const struct decision *d)
+static int64_t give_back_after_ms(const struct decision *d)
 {
 	const struct policy *p = d->choice.policy != NULL ? d->choice.policy : policy_builtin();
 	return (int64_t)p->rollout.give_back_min * 60000;
@@ -24,9 +27,9 @@ static const struct world_pod *waiting(const struct decision *d, const struct si
 }
 
 /* Some have waited for so long, one after the other, and one of them all the time. */
-static bool is_due(const struct sized *x, const struct decision *d)
+static bool give_back_is_due(const struct sized *x, const struct decision *d)
 {
-	int64_t before_ms = d->now_ms - patience_ms(d);
+	int64_t before_ms = d->now_ms - give_back_after_ms(d);
 	bool due = false;
 	for (const struct sized_pod *p = x->members; p != NULL && !due; p = p->next) {
 		const struct world_pod *wp = waiting(d, p);
@@ -65,7 +68,7 @@ static bool take_down(
 	return true;
 }
 
-static void tell(
+static void emit_given_back(
 	struct sizer *s, const struct sized *x, const struct decision *d, struct plan *plan)
 {
 	struct action *a = write_event(s, x, plan);
@@ -73,7 +76,7 @@ static void tell(
 	a->message = arena_printf(&plan->arena,
 		"pods waited for %lld minutes for a share of a GPU that they would have had whole: "
 		"new ones are left whole for a while",
-		(long long)(patience_ms(d) / 60000));
+		(long long)(give_back_after_ms(d) / 60000));
 	a->warning = true;
 }
 
@@ -82,12 +85,12 @@ void returns_step(struct sizer *s, struct sized *x, const struct decision *d, st
 	if (!x->vain) {
 		x->vain_s = 0;
 	}
-	if (!x->vain || x->uid == NULL || !s->gate.leads || patience_ms(d) == 0) {
+	if (!x->vain || x->uid == NULL || !s->gate.leads || give_back_after_ms(d) == 0) {
 		return;
 	}
 	bool back = x->roll != NULL && x->roll->roll.paused == ROLL_GIVEN_BACK;
-	if (!back && is_due(x, d) && rolls_give_back(s, x, d)) {
-		tell(s, x, d, plan);
+	if (!back && give_back_is_due(x, d) && rolls_give_back(s, x, d)) {
+		emit_given_back(s, x, d, plan);
 	}
 	/* What it says was not written before. */
 	if (!back || !rolls_shown(x)) {

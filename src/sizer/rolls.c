@@ -1,121 +1,23 @@
 /* Once a round: is a pod of this workload replaced, and what became of the one before. */
-#include "surges.h"
+#include "rolls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "actions.h"
+#include "asks.h"
 #include "model/quantity.h"
-#include "model/standing.h"
+#include "returns.h"
+#include "roll/course.h"
+#include "roll/rollout_explain.h"
+#include "roll/rollout_plan.h"
+#include "surges.h"
 
 /* What was read of an owner holds for so long, where a pod goes and where none does. */
 #define OWNER_MS       30000
 #define OWNER_AGAIN_MS 120000
 /* Of asking about one workload, beside its pods. */
 #define ASK_UNITS 16
-/* Of one word in lastUpdate. */
-#define REASON_MAX 32
-
-static struct sized_roll *roll_of(struct sized *x)
-{
-	if (x->roll == NULL) {
-		x->roll = xcalloc(1, sizeof *x->roll);
-		x->roll->roll.revision = -1;
-	}
-	return x->roll;
-}
-
-/* --- the past --- */
-
-static void set_update(struct sizer *s, struct sized_roll *m, enum update_result result,
-	int64_t at_ms, const char *reason)
-{
-	char cut[REASON_MAX];
-	snprintf(cut, sizeof cut, "%s", text_or(reason, ""));
-	names_set(s, &m->update.reason, cut[0] != '\0' ? cut : NULL);
-	m->result = (uint8_t)result;
-	m->update.at_ms = at_ms;
-}
-
-void rolls_told(struct sizer *s, struct sized *x, const struct recommendation *told)
-{
-	const struct recommended_update *u = &told->last_update;
-	bool stopped = told->conditions[RECOMMENDATION_PAUSED].status == CONDITION_TRUE;
-	x->shown = told->revision;
-	if ((x->roll == NULL && u->result == UPDATE_NONE && !stopped) ||
-		(x->roll != NULL && x->roll->live)) {
-		return;
-	}
-	struct sized_roll *m = roll_of(x);
-	roll_restore(&m->roll, told);
-	if (text_equals(told->conditions[RECOMMENDATION_PAUSED].reason, HEALS_PAUSED)) {
-		m->roll.paused = ROLL_UP_TO_DATE; /* it is healing's, which remembers it itself */
-		m->roll.paused_ms = 0;
-	}
-	set_update(s, m, u->result, u->at_ms, u->reason);
-}
-
-void rolls_forget(struct sizer *s, struct sized *x)
-{
-	struct sized_roll *m = x->roll;
-	if (m == NULL) {
-		return;
-	}
-	roll_fleet_end(&s->fleet, m->roll.id);
-	roll_finish(&m->roll);
-	m->roll = (struct roll){.revision = m->roll.revision,
-		.begun_ms = m->roll.begun_ms,
-		.paused = m->roll.paused,
-		.paused_ms = m->roll.paused_ms,
-		.returns = m->roll.returns,
-		.returned_ms = m->roll.returned_ms};
-	m->live = false;
-	m->eviction = m->reading = 0;
-	m->wants_to_go = false;
-	m->seen = (struct owner_seen){0};
-}
-
-void rolls_drop(struct sizer *s, struct sized *x)
-{
-	rolls_forget(s, x);
-	if (x->roll != NULL) {
-		names_set(s, &x->roll->update.reason, NULL);
-	}
-	free(x->roll);
-	x->roll = NULL;
-}
-
-bool rolls_hold(const struct sized *x)
-{
-	const struct roll *r = x->roll != NULL ? &x->roll->roll : NULL;
-	return r != NULL && (r->paused == ROLL_PAUSED || r->paused == ROLL_GIVEN_BACK);
-}
-
-void rolls_found(struct sizer *s, struct sized *x, const struct world_pod *wp, struct sizer_now now,
-	const struct world *w)
-{
-	struct roll *r = &roll_of(x)->roll;
-	if (r->doing != ROLL_NOTHING) {
-		return;
-	}
-	const char *node = wp->node != WORLD_NONE ? world_node_at(w, wp->node)->name : NULL;
-	x->roll->live = true;
-	r->doing = ROLL_SURGE;
-	r->since_ms = now.policy_ms;
-	r->newest_ms = wp->gpu->created_ms - 1;
-	r->revision = x->revision;
-	r->id = roll_fleet_begin(&s->fleet, node, now.policy_ms);
-}
-
-void sizer_gate(struct sizer *s, const struct roll_gate *gate)
-{
-	for (size_t i = 0; s->gate.leads && !gate->leads && i < s->workloads.count; i++) {
-		rolls_forget(s, s->workloads.items[i]);
-	}
-	if (s->gate.leads && !gate->leads) {
-		surges_drop(s, NULL);
-	}
-	s->gate = *gate;
-}
 
 /* --- what is told --- */
 
@@ -128,7 +30,7 @@ struct turned {
 	struct asked asked;
 };
 
-static struct action *tell(const struct turned *t, const char *reason, const char *message)
+static struct action *rollout_event(const struct turned *t, const char *reason, const char *message)
 {
 	struct action *a = write_event(t->s, t->x, t->plan);
 	a->event_reason = reason;
@@ -136,9 +38,9 @@ static struct action *tell(const struct turned *t, const char *reason, const cha
 	return a;
 }
 
-static void warn(const struct turned *t, const char *reason, const char *message)
+static void rollout_warning(const struct turned *t, const char *reason, const char *message)
 {
-	tell(t, reason, message)->warning = true;
+	rollout_event(t, reason, message)->warning = true;
 }
 
 static const char *share_text(struct arena *a, const struct share *s)
@@ -172,7 +74,7 @@ static void tell_blocked(struct turned *t, const struct roll_verdict *v)
 	}
 	if ((m->told_whys & bit) == 0) {
 		m->told_whys |= bit;
-		tell(t, "UpdateBlocked", text);
+		rollout_event(t, "UpdateBlocked", text);
 	}
 }
 
@@ -185,17 +87,17 @@ static void follow_up(const struct turned *t, const struct roll *before)
 	int64_t now = t->d->now_ms;
 	bool ended = before->doing == ROLL_EVICT && r->doing == ROLL_NOTHING;
 	if (r->no_effect > before->no_effect) {
-		set_update(t->s, m, UPDATE_FAILED, now, roll_why_name(ROLL_WITHOUT_EFFECT));
-		warn(t, "ReplacementFailed", "the new pod came without a share");
+		rolls_set_update(t->s, m, UPDATE_FAILED, now, roll_why_name(ROLL_WITHOUT_EFFECT));
+		rollout_warning(t, "ReplacementFailed", "the new pod came without a share");
 	} else if (r->failures > before->failures || r->refusals > before->refusals) {
-		set_update(t->s, m, UPDATE_FAILED, now, "NotReady");
-		warn(t, "ReplacementFailed", "the new pod does not become Ready");
+		rolls_set_update(t->s, m, UPDATE_FAILED, now, "NotReady");
+		rollout_warning(t, "ReplacementFailed", "the new pod does not become Ready");
 	} else if (ended && r->succeeded) {
-		set_update(t->s, m, UPDATE_SUCCEEDED, now, "PodReplaced");
-		tell(t, "PodReplaced", "a pod was replaced by one with the new share");
+		rolls_set_update(t->s, m, UPDATE_SUCCEEDED, now, "PodReplaced");
+		rollout_event(t, "PodReplaced", "a pod was replaced by one with the new share");
 	}
 	if (r->paused != ROLL_UP_TO_DATE && before->paused == ROLL_UP_TO_DATE) {
-		warn(t, "AutomationPaused",
+		rollout_warning(t, "AutomationPaused",
 			arena_printf(&t->plan->arena, "no pod of it is replaced any more: %s",
 				roll_why_name(r->paused)));
 	}
@@ -226,27 +128,14 @@ static void resume(struct sized_roll *m, const struct decision *d)
 
 /* --- what is done --- */
 
-/* Whoever admits the next pod reads it from there. */
-bool rolls_shown(const struct sized *x)
-{
-	for (size_t i = 0; i < x->containers.count; i++) {
-		const struct sized_container *c = x->containers.items[i];
-		if (c->tally.pods > 0 &&
-			(c->in_force.milli != c->told.milli || c->in_force.mib != c->told.mib)) {
-			return false;
-		}
-	}
-	return x->uid != NULL && x->shown == x->revision;
-}
-
 /* And it is applied. */
-static bool is_shown(const struct sized *x)
+static bool target_is_shown(const struct sized *x)
 {
 	return x->holds && rolls_shown(x);
 }
 
 /* Who was not Ready may be by the time that the write is there, and is then another case. */
-static const char *version_of(const struct turned *t, const char *uid)
+static const char *pod_resource_version(const struct turned *t, const char *uid)
 {
 	struct pod pod;
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
@@ -255,7 +144,7 @@ static const char *version_of(const struct turned *t, const char *uid)
 	return known ? arena_strdup(&t->plan->arena, pod.resource_version) : NULL;
 }
 
-static void evict(const struct turned *t, uint32_t at, const char *has)
+static void evict_pod(const struct turned *t, uint32_t at, const char *has)
 {
 	struct arena *a = &t->plan->arena;
 	const struct roll_pod *p = &t->asked.ask.pods[at];
@@ -265,8 +154,8 @@ static void evict(const struct turned *t, uint32_t at, const char *has)
 		share_text(a, &member->feeds[0].container->in_force),
 		t->asked.ask.cause == ROLL_MOVES ? " on another GPU" : "", t->x->object,
 		(long long)t->x->revision, has);
-	tell(t, "UpdateStarted", why);
-	struct action *told = tell(t, reason_name(REASON_RIGHTSIZED), why);
+	rollout_event(t, "UpdateStarted", why);
+	struct action *told = rollout_event(t, reason_name(REASON_RIGHTSIZED), why);
 	told->name = arena_strdup(a, p->name);
 	told->uid = arena_strdup(a, p->uid);
 	told->regarding_kind = "Pod";
@@ -285,58 +174,29 @@ static void evict(const struct turned *t, uint32_t at, const char *has)
 	t->x->roll->eviction = e->id;
 	t->x->roll->as_judged = p->ready_ms == 0;
 	if (t->x->roll->as_judged) {
-		e->resource_version = version_of(t, p->uid);
+		e->resource_version = pod_resource_version(t, p->uid);
 	}
 }
 
-/* What was added did not do either, and is no base of what follows. */
-static void end_healing(struct sized_container *c)
-{
-	struct sized_heal *h = heals_touch(c);
-	h->ended |= h->answer.healing;
-	memset(&h->answer, 0, sizeof h->answer);
-	h->state.compute = h->state.memory = (struct heal_half){0};
-	h->capped_by = CAPPED_BY_NONE;
-	h->uncapped = (struct small_share){0, 0};
-	history_kept(c->history)->held = c->in_force;
-}
-
 /* The share before is the target again. Where nobody knows it, or it was whole, the next pod is. */
-static void roll_back(const struct turned *t)
+static void restore_former_targets(const struct turned *t)
 {
 	for (size_t i = 0; i < t->x->containers.count; i++) {
 		struct sized_container *c = t->x->containers.items[i];
 		c->converted = c->before.milli > 0 && c->before.milli < MODEL_GPU_MILLI;
-		c->in_force = c->converted ? share_of(c->before)
+		c->in_force = c->converted ? share_widened(c->before)
 					   : (struct share){MODEL_GPU_MILLI, t->x->device_mib};
-		end_healing(c);
+		rolls_end_healing(c);
 	}
-	set_update(t->s, t->x->roll, UPDATE_ROLLED_BACK, t->d->now_ms, roll_why_name(ROLL_PAUSED));
+	rolls_set_update(
+		t->s, t->x->roll, UPDATE_ROLLED_BACK, t->d->now_ms, roll_why_name(ROLL_PAUSED));
 	t->x->roll->mended = 0;
-	warn(t, "RolledBack",
+	rollout_warning(t, "RolledBack",
 		"what came with the new share did not become Ready or kept restarting: the share "
 		"before is the target again");
 }
 
-bool rolls_give_back(struct sizer *s, struct sized *x, const struct decision *d)
-{
-	struct sized_roll *m = roll_of(x);
-	if (!roll_give_back(&m->roll, &s->fleet, d->now_ms)) {
-		return false;
-	}
-	m->live = true;
-	m->stopped_under = 0;
-	for (size_t i = 0; i < x->containers.count; i++) {
-		struct sized_container *c = x->containers.items[i];
-		c->converted = false;
-		c->in_force = (struct share){MODEL_GPU_MILLI, x->device_mib};
-		end_healing(c);
-	}
-	set_update(s, m, UPDATE_ROLLED_BACK, d->now_ms, roll_why_name(ROLL_GIVEN_BACK));
-	return true;
-}
-
-static void read_owner(const struct turned *t, bool goes)
+static void ask_for_owner(const struct turned *t, bool goes)
 {
 	struct sized *x = t->x;
 	struct arena *a = &t->plan->arena;
@@ -363,7 +223,7 @@ static bool owner_was_read(const struct turned *t, const struct roll_verdict *v)
 	bool counts = goes || whole || v->why == ROLL_OWNER_MOVES || v->why == ROLL_MIN_REPLICAS ||
 		      v->why == ROLL_LAST_READY || v->why == ROLL_NOT_READY;
 	if (!fresh && counts && t->asked.outdated > 0) {
-		read_owner(t, goes);
+		ask_for_owner(t, goes);
 	}
 	return fresh;
 }
@@ -403,9 +263,9 @@ static bool is_in_the_way(const struct turned *t, uint32_t at)
 
 /* May anybody of it go at all? Of a surge whose replacement was forgotten the old pod may go at any
  * time. */
-static bool is_free(const struct turned *t)
+static bool may_replace(const struct turned *t)
 {
-	return is_shown(t->x) && !t->x->heal.paused && !surges_has(t->x);
+	return target_is_shown(t->x) && !t->x->heal.paused && !surges_has(t->x);
 }
 
 /* The first that is in the way and may go; `ret_any`: one is in the way. */
@@ -425,40 +285,40 @@ static uint32_t who_makes_way(const struct turned *t, bool *ret_any)
 }
 
 /* What was read of the owner, or could not be, is what keeps them: nobody else asks it again. */
-static void ask_again(const struct turned *t)
+static void refresh_owner(const struct turned *t)
 {
 	bool missed = t->x->roll->seen.misses > 0;
 	if (t->asked.ask.owner != ROLL_OWNER_STEADY &&
 		(missed || !asks_owner_is_fresh(t->x, t->d->now_ms, OWNER_AGAIN_MS))) {
-		read_owner(t, true);
+		ask_for_owner(t, true);
 	}
 }
 
 /* It makes way for one with the share before. Nothing is under way with it, and it counts. */
-static void mend(const struct turned *t)
+static void replace_after_rollback(const struct turned *t)
 {
 	struct sized_roll *m = t->x->roll;
 	const struct roll_ask *ask = &t->asked.ask;
 	bool any;
 	if (m->roll.paused != ROLL_PAUSED || m->eviction != 0 || m->mended >= ROLL_FAILURES ||
-		!t->x->acts || !is_free(t)) {
+		!t->x->acts || !may_replace(t)) {
 		return;
 	}
 	uint32_t at = who_makes_way(t, &any);
 	if (at == ask->pod_count) {
 		if (any) {
-			ask_again(t);
+			refresh_owner(t);
 		}
 		return;
 	}
 	if (!asks_owner_is_fresh(t->x, t->d->now_ms, OWNER_MS)) {
-		read_owner(t, true);
+		ask_for_owner(t, true);
 		return;
 	}
 	m->mended++;
 	roll_fleet_end(
 		&t->s->fleet, roll_fleet_begin(&t->s->fleet, ask->pods[at].node, ask->now_ms));
-	evict(t, at, "the share that did not do");
+	evict_pod(t, at, "the share that did not do");
 }
 
 static const char *what_it_has(const struct turned *t, uint32_t at)
@@ -470,12 +330,12 @@ static const char *what_it_has(const struct turned *t, uint32_t at)
 					   : "a share that cannot be changed as it runs";
 }
 
-static void carry_out(struct turned *t, const struct roll_verdict *v)
+static void apply_verdict(struct turned *t, const struct roll_verdict *v)
 {
 	switch (v->does) {
 	case ROLL_EVICT:
 	case ROLL_SURGE:
-		if (!is_free(t) || !owner_was_read(t, v) || engine_is_at_it(t, v->pod)) {
+		if (!may_replace(t) || !owner_was_read(t, v) || engine_is_at_it(t, v->pod)) {
 			return;
 		}
 		roll_begin(&t->x->roll->roll, &t->s->fleet, &t->asked.ask, v);
@@ -484,18 +344,18 @@ static void carry_out(struct turned *t, const struct roll_verdict *v)
 			moves_begin(t->s, t->asked.members[v->pod], t->d);
 		}
 		if (v->does == ROLL_EVICT) {
-			evict(t, v->pod, what_it_has(t, v->pod));
+			evict_pod(t, v->pod, what_it_has(t, v->pod));
 		} else {
 			surges_begin(t->s, t->x, t->asked.members[v->pod], t->d);
 		}
 		return;
 	case ROLL_ROLLBACK:
-		roll_back(t);
+		restore_former_targets(t);
 		return;
 	case ROLL_BLOCKED:
 		(void)owner_was_read(t, v);
 		tell_blocked(t, v);
-		mend(t);
+		replace_after_rollback(t);
 		return;
 	case ROLL_NOTHING:
 	case ROLL_WAIT:
@@ -511,7 +371,7 @@ uint32_t rolls_step(struct sizer *s, struct sized *x, struct decision *d, struct
 	if (x->uid == NULL || !asks_make(s, x, d, &plan->arena, &t.asked)) {
 		return 0;
 	}
-	struct sized_roll *m = roll_of(x);
+	struct sized_roll *m = rolls_record(x);
 	m->live = true;
 	resume(m, d);
 	const struct roll before = m->roll;
@@ -523,16 +383,6 @@ uint32_t rolls_step(struct sizer *s, struct sized *x, struct decision *d, struct
 	if (t.asked.outdated > 0 && v.does != ROLL_BLOCKED) {
 		d->course = roll_explain(&t.asked.ask, &v, &plan->arena);
 	}
-	carry_out(&t, &v);
+	apply_verdict(&t, &v);
 	return t.asked.ask.pod_count + ASK_UNITS;
-}
-
-void rolls_settle(struct sizer *s, struct sized *x, const struct roll_ending *e, int64_t now_ms)
-{
-	if (x->roll != NULL && x->roll->roll.doing != ROLL_NOTHING) {
-		if (e->end == ROLL_END_BUDGET || e->end == ROLL_END_REFUSED) {
-			moves_cancel(s, x, x->roll->roll.begun_ms, now_ms);
-		}
-		roll_settle(&x->roll->roll, &s->fleet, e, now_ms);
-	}
 }

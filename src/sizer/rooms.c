@@ -1,11 +1,8 @@
 /* Free shares, and nodes that would do. */
 #include "rooms.h"
 
-#include "base/map.h"
-#include "base/str.h"
-#include "model/gpu.h"
 #include "place/place.h"
-#include "size/policy_resolution.h"
+#include "size/builtin.h"
 
 /* More are not looked at: what fits is found early or hardly ever. */
 #define NODES_ASKED 256
@@ -34,7 +31,7 @@ uint64_t rooms_company(enum exclusivity exclusivity, const struct workload_key *
 }
 
 /* Of one whose policy is gone the built-in one, of one that is not known nothing. */
-static void join(struct room *room, const struct room_tenant *t)
+static void room_join(struct room *room, const struct room_tenant *t)
 {
 	const struct policy *p = t->policy != NULL ? t->policy : policy_builtin();
 	uint64_t company = rooms_company(p->exclusivity, t->key);
@@ -62,14 +59,14 @@ void rooms_add(struct rooms *r, const struct world_pod *wp, const struct pod *po
 		const struct room_tenant t = tenants->find(tenants->data, pod->ledger.items[i].uid);
 		room.milli -= pod->ledger.items[i].milli;
 		room.mib -= pod->ledger.items[i].mem_mib;
-		join(&room, &t);
+		room_join(&room, &t);
 		room.tenants++;
 	}
 	VEC_PUSH(&r->list, room);
 }
 
 /* May it run there, as far as is asked here? With `opens` a capacity pod has to as well. */
-static bool takes(const struct room_ask *ask, const struct world_node *w, bool opens)
+static bool room_node_takes(const struct room_ask *ask, const struct world_node *w, bool opens)
 {
 	const struct pod *pod = ask->pod;
 	struct place_node n = {.noun = &w->noun,
@@ -100,7 +97,8 @@ static bool has_company(const struct room *room, const struct room_ask *ask, uin
 	       (others == 0 || (room->company == ask->company && room->company != ROOM_NOBODY));
 }
 
-static bool has_room(const struct room *room, const struct room_ask *ask, const struct share *more)
+static bool room_has_share(
+	const struct room *room, const struct room_ask *ask, const struct share *more)
 {
 	return room->mps == ask->mps && room->milli + more->milli >= ask->want->milli &&
 	       room->mib + more->mib >= ask->want->mib;
@@ -130,12 +128,12 @@ enum roll_room rooms_find(const struct rooms *r, const struct room_ask *ask)
 	uint32_t asked = 0;
 	for (size_t i = 0; i < r->list.count && asked < NODES_ASKED; i++) {
 		const struct room *room = &r->list.items[i];
-		if (!has_room(room, ask, &nothing) || !has_company(room, ask, 0) ||
+		if (!room_has_share(room, ask, &nothing) || !has_company(room, ask, 0) ||
 			is_apart(room, ask)) {
 			continue;
 		}
 		asked++;
-		if (takes(ask, world_node_at(ask->world, room->node), false)) {
+		if (room_node_takes(ask, world_node_at(ask->world, room->node), false)) {
 			return ROLL_ROOM_OPEN;
 		}
 	}
@@ -144,7 +142,7 @@ enum roll_room rooms_find(const struct rooms *r, const struct room_ask *ask)
 			continue;
 		}
 		n++;
-		if (takes(ask, world_node_at(ask->world, i), true)) {
+		if (room_node_takes(ask, world_node_at(ask->world, i), true)) {
 			return ROLL_ROOM_FREE;
 		}
 	}
@@ -176,7 +174,7 @@ bool rooms_fit_after(const struct rooms *r, const struct room_ask *ask, const ch
 	for (size_t i = 0; i < r->list.count; i++) {
 		const struct room *room = &r->list.items[i];
 		if (room->name == name) {
-			return has_room(room, ask, has) && has_company(room, ask, 1);
+			return room_has_share(room, ask, has) && has_company(room, ask, 1);
 		}
 	}
 	return false;

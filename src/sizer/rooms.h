@@ -1,7 +1,7 @@
-/* Where a new pod would find room, by the ledgers as they are written: an estimate. Who decides is
- * the engine, once the pod is there; what it knows besides (volumes, ports, neighbours, GPUs that
- * are ill, who waits) is not asked here, so a pod may wait that was told to have room. Never the
- * other way round, but for a node that nobody has opened yet. */
+/* Where a new pod would find room: an estimate by the ledgers. The engine decides, once the pod is
+ * there, and knows more (volumes, ports, neighbours, unhealthy GPUs, other pods that wait): a pod
+ * for which this finds room may have to wait. The opposite happens only with a node on which no
+ * capacity pod runs yet. */
 #ifndef SIZER_ROOMS_H
 #define SIZER_ROOMS_H
 
@@ -14,19 +14,19 @@
 
 #include "devices.h"
 
-/* With whom its policy lets a pod share a GPU: those of the same number, as the engine has it. Any
- * other number is a workload's, whose pods keep to themselves. */
+/* The number of the sharing group that a pod's policy puts it into, as in the engine: pods of one
+ * number may share a GPU. Any other number is that of a workload whose pods share with no other. */
 #define ROOM_ANYBODY 0
 #define ROOM_NOBODY  1
 uint64_t rooms_company(enum exclusivity exclusivity, const struct workload_key *key);
 
 /* One GPU that is shared already. */
 struct room {
-	uint64_t name;		/* a hash of its capacity pod's */
-	uint32_t node;		/* of the world */
-	uint32_t tenants, most; /* how many there are, and may be by their policies */
-	uint64_t company;	/* theirs */
-	int64_t milli, mib;	/* that nobody has */
+	uint64_t name;		/* a hash of its capacity pod's name */
+	uint32_t node;		/* the world's number of its node */
+	uint32_t tenants, most; /* how many tenants there are, and may be by their policies */
+	uint64_t company;	/* the sharing group of the tenants */
+	int64_t milli, mib;	/* what is free */
 	bool mps;
 };
 
@@ -36,7 +36,7 @@ struct rooms {
 	} list;
 };
 
-/* Who asks. */
+/* The pod for which room is looked for. */
 struct room_ask {
 	const struct world *world;
 	const struct pod *pod; /* borrowed; like the one that would be made */
@@ -45,16 +45,16 @@ struct room_ask {
 	bool mps;
 	uint64_t company;
 	uint32_t most; /* tenants of one GPU */
-	/* not on the GPUs of those capacity pods, hashes of their names; NULL: on any */
+	/* the capacity pods whose GPUs do not count, hashes of their names; NULL: all count */
 	const uint64_t *apart;
 	uint32_t apart_count;
 };
-/* One of those that a capacity pod's ledger names; NULL: nothing is known of it. */
+/* One tenant that a capacity pod's ledger names. */
 struct room_tenant {
-	const struct policy *policy; /* NULL: none that is there */
+	const struct policy *policy; /* NULL: the policy does not exist */
 	const struct workload_key *key;
 };
-/* By uid; whoever collects rooms knows who has them. */
+/* Finds a tenant by its uid. */
 struct room_tenants {
 	const void *data;
 	struct room_tenant (*find)(const void *data, const char *uid);
@@ -62,15 +62,15 @@ struct room_tenants {
 
 void rooms_finish(struct rooms *r);
 void rooms_clear(struct rooms *r);
-/* A capacity pod and what it told; one that takes nobody is left out. */
+/* Adds a capacity pod's GPU, unless it takes no tenants. */
 void rooms_add(struct rooms *r, const struct world_pod *wp, const struct pod *pod,
 	const struct room_tenants *tenants);
-/* Beside whatever runs. */
+/* The room for a new pod beside all that runs. */
 enum roll_room rooms_find(const struct rooms *r, const struct room_ask *ask);
-/* On a node more: one like those that are there, full or not, would do. What pools without a node
- * have nobody knows here. */
+/* Would one more node have room, if it is like one of those that are there? Node pools without a
+ * node are not known here. */
 bool rooms_could_be_added(const struct room_ask *ask);
-/* On the GPU of that capacity pod, once `has` of it is given back. */
+/* Is there room on the GPU of that capacity pod once `has` is given back? */
 bool rooms_fit_after(const struct rooms *r, const struct room_ask *ask, const char *capacity_pod,
 	const struct share *has);
 

@@ -1,10 +1,12 @@
 /* The status of a GPURecommendation, from what is known and decided. */
-#include "rolls.h"
-#include "say_why.h"
-#include "resize_request.h"
+#include "say.h"
 
-#include "model/names.h"
-#include "model/reason.h"
+#include "heals_say.h"
+#include "resize_request.h"
+#include "roll/rollout_explain.h"
+#include "roll/rollout_plan.h"
+#include "roll_record.h"
+#include "say_why.h"
 #include "size/explain.h"
 
 #define METRIC_SHOWN 120 /* of a name, or a query */
@@ -12,7 +14,7 @@
 /* --- containers --- */
 
 /* R15: a container that no pod has any more is not shown, unless there are no pods at all. */
-static bool is_shown(const struct sized *x, const struct sized_container *c)
+static bool container_is_shown(const struct sized *x, const struct sized_container *c)
 {
 	return x->pods == 0 || c->tally.pods > 0 || (x->multi && c->feeds > 0);
 }
@@ -23,13 +25,13 @@ static void say_container(const struct sized_container *c, struct recommended_co
 	const struct sized_answer *k = &c->answer;
 	*r = (struct recommended_container){
 		.name = c->name,
-		.original = share_of(t->original),
-		.allocated = share_of(t->allocated),
+		.original = share_widened(t->original),
+		.allocated = share_widened(t->allocated),
 		.allocated_pods = (int32_t)t->running,
 		.target = c->in_force,
-		.uncapped = share_of(k->uncapped),
-		.lower = share_of(k->lower),
-		.upper = share_of(k->upper),
+		.uncapped = share_widened(k->uncapped),
+		.lower = share_widened(k->lower),
+		.upper = share_widened(k->upper),
 		.usage = {k->compute_known, k->memory_known, k->p50_percent, k->target_percent,
 			k->peak_mib, k->last_sample_ms},
 		.capped_by = (enum capped_by)k->capped_by,
@@ -41,7 +43,7 @@ static void say_containers(const struct sized *x, struct arena *a, struct recomm
 	r->containers = ARENA_ARRAY(a, struct recommended_container, x->containers.count + 1);
 	for (size_t i = 0; i < x->containers.count; i++) {
 		const struct sized_container *c = x->containers.items[i];
-		if (!is_shown(x, c)) {
+		if (!container_is_shown(x, c)) {
 			continue;
 		}
 		say_container(c, &r->containers[r->container_count++]);
@@ -77,7 +79,7 @@ void say_condition(const struct sized *x, struct recommendation *r,
 	};
 }
 
-static void stamp(struct recommendation *r, int64_t now_ms)
+static void stamp_new_conditions(struct recommendation *r, int64_t now_ms)
 {
 	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
 		if (r->conditions[i].since_ms == 0) {
@@ -106,7 +108,7 @@ static int badness(enum history_state s)
 	return order[s];
 }
 
-static struct picture look(const struct sized *x)
+static struct picture summarize(const struct sized *x)
 {
 	struct picture p = {.state = HISTORY_SUFFICIENT,
 		.converted = true,
@@ -114,7 +116,7 @@ static struct picture look(const struct sized *x)
 		.unsupported = x->multi};
 	for (size_t i = 0; i < x->containers.count; i++) {
 		const struct sized_container *c = x->containers.items[i];
-		if (!is_shown(x, c)) {
+		if (!container_is_shown(x, c)) {
 			continue;
 		}
 		p.runs = p.shown == 0 || c->facts.runs < p.runs ? c->facts.runs : p.runs;
@@ -387,7 +389,7 @@ static void say_waits(const struct sized *x, struct arena *a, struct recommendat
 {
 	for (size_t i = 0; i < x->containers.count; i++) {
 		const struct sized_container *c = x->containers.items[i];
-		if (c->converted && is_shown(x, c) &&
+		if (c->converted && container_is_shown(x, c) &&
 			r->conditions[RECOMMENDATION_RECOMMENDED].status == CONDITION_TRUE) {
 			const struct sized_held *h = &c->held;
 			say_wait(r, (struct hold_part){(enum hold_why)h->memory, h->memory_ms}, a);
@@ -403,7 +405,7 @@ static int64_t next_revision(const struct sized *x)
 {
 	for (size_t i = 0; i < x->containers.count; i++) {
 		const struct sized_container *c = x->containers.items[i];
-		if (is_shown(x, c) &&
+		if (container_is_shown(x, c) &&
 			(c->in_force.milli != c->told.milli || c->in_force.mib != c->told.mib)) {
 			return x->revision + 1;
 		}
@@ -442,7 +444,7 @@ void say_recommendation(
 			d->choice.policy->generation, policy_source_name(d->choice.source)};
 	}
 	say_containers(x, a, r);
-	struct picture p = look(x);
+	struct picture p = summarize(x);
 	say_history(x, d, &p, a, r);
 	say_recommended(x, d, &p, a, r);
 	say_waits(x, a, r);
@@ -455,5 +457,95 @@ void say_recommendation(
 	heals_say(x, d, a, r);
 	say_idle(x, d, a, r);
 	say_clamped(x, d, a, r);
-	stamp(r, d->now_ms);
+	stamp_new_conditions(r, d->now_ms);
+}
+
+/* --- the digest of what is written --- */
+
+#define MILLI_STEP 10
+
+static uint64_t digest_add(uint64_t h, int64_t value)
+{
+	return hash_bytes(&value, sizeof value, h);
+}
+
+static uint64_t digest_add_text(uint64_t h, const char *text)
+{
+	text = text_or(text, "");
+	return hash_bytes(text, strlen(text) + 1, h);
+}
+
+static uint64_t add_share(uint64_t h, const struct share *s)
+{
+	return digest_add(digest_add(h, (s->milli + MILLI_STEP / 2) / MILLI_STEP), s->mib);
+}
+
+static uint64_t digest_figures(const struct recommended_container *c)
+{
+	static const struct share none = {0, 0};
+	uint64_t h = add_share(digest_add_text(1, c->name), &c->target);
+	h = add_share(h, &c->original);
+	h = add_share(h, c->allocated_pods > 0 ? &c->allocated : &none);
+	h = add_share(h, &c->uncapped);
+	h = add_share(h, &c->lower);
+	h = add_share(h, &c->upper);
+	h = digest_add(h, c->allocated_pods);
+	h = digest_add(h, c->usage.compute_known ? c->usage.p50_percent : -1);
+	h = digest_add(h, c->usage.compute_known ? c->usage.target_percent : -1);
+	h = digest_add(h, c->usage.memory_known ? c->usage.peak_mib : -1);
+	h = digest_add(h, c->usage.last_sample_ms / 1000);
+	return digest_add(h, (int64_t)c->capped_by);
+}
+
+/* In whatever order the API server has them. A target that is not applied is a figure like others.
+ */
+static uint64_t add_containers(uint64_t h, const struct recommendation *r, bool urgent)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < r->container_count; i++) {
+		const struct recommended_container *c = &r->containers[i];
+		sum += !urgent ? digest_figures(c)
+		       : recommendation_holds(r)
+			       ? add_share(digest_add_text(1, c->name), &c->target)
+			       : digest_add_text(1, c->name);
+	}
+	return digest_add(h, (int64_t)sum);
+}
+
+static uint64_t add_conditions(uint64_t h, const struct recommendation *r, bool urgent)
+{
+	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
+		const struct recommended_condition *c = &r->conditions[i];
+		h = digest_add(h, (int64_t)c->status);
+		if (c->status == CONDITION_ABSENT) {
+			continue;
+		}
+		h = digest_add_text(h, c->reason);
+		h = urgent ? h : digest_add(digest_add_text(h, c->message), c->since_ms / 1000);
+	}
+	return h;
+}
+
+uint64_t say_digest(const struct recommendation *r, bool urgent)
+{
+	uint64_t h = digest_add_text(1, r->policy.name);
+	h = digest_add_text(digest_add(h, r->policy.generation), r->policy.source);
+	h = digest_add(digest_add(h, r->observed_generation), (int64_t)r->type);
+	h = digest_add(h, (int64_t)r->healing.kind);
+	h = digest_add(h, r->healing.until_ms / 1000);
+	h = digest_add(h, (int64_t)r->last_update.result);
+	if (r->last_update.result != UPDATE_NONE) {
+		h = digest_add_text(
+			digest_add(h, r->last_update.at_ms / 1000), r->last_update.reason);
+		h = digest_add(h, r->last_update.times);
+	}
+	h = add_conditions(add_containers(h, r, urgent), r, urgent);
+	if (urgent) {
+		return h;
+	}
+	h = digest_add(digest_add(h, r->revision), r->history.first_sample_ms / 1000);
+	h = digest_add(digest_add(h, r->history.samples), r->history.coverage_percent);
+	h = digest_add(
+		digest_add(digest_add(h, r->pods.total), r->pods.up_to_date), r->pods.pending);
+	return digest_add(h, r->saves ? r->saved_milli : -1);
 }

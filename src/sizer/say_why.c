@@ -1,10 +1,7 @@
 /* Who keeps a workload from its target, in words. */
 #include "say_why.h"
 
-#include "base/clock.h"
-#include "model/names.h"
-
-static const char *policy_name(const struct decision *d)
+static const char *policy_name_of(const struct decision *d)
 {
 	return d->choice.policy != NULL ? text_or(d->choice.policy->name, "?") : "?";
 }
@@ -77,14 +74,14 @@ struct say_sentence why_hindered(
 			"Disabled", arena_printf(a,
 					    "The mode is Disabled, by the policy %s or the "
 					    "annotation " NOTE_MODE ": pods stay whole.",
-					    policy_name(d))};
+					    policy_name_of(d))};
 	}
 	if (d->choice.policy != NULL && policy_never_sizes(d->choice.policy, x->key.kind)) {
 		return (struct say_sentence){"NeverSized",
 			arena_printf(a,
 				"The policy %s has the strategy Never for its kind, %s "
 				"(update.byKind): pods stay whole.",
-				policy_name(d), x->key.kind)};
+				policy_name_of(d), x->key.kind)};
 	}
 	return unsupported ? why_unsupported(x) : (struct say_sentence){NULL, NULL};
 }
@@ -122,7 +119,7 @@ const char *why_shown(const struct decision *d, struct arena *a)
 		       : arena_printf(a,
 				 "The target is known and not applied: mode Automate in GPUPolicy "
 				 "%s applies it.",
-				 policy_name(d));
+				 policy_name_of(d));
 }
 
 const char *why_differs(const struct sized *x, const struct decision *d,
@@ -154,6 +151,6 @@ const char *why_capped(enum capped_by by, const struct decision *d, struct arena
 	bool more = by == CAPPED_BY_POLICY_MAX;
 	return arena_printf(a,
 		"The policy %s gives no %s (%s): the uncapped target says what it needs.",
-		policy_name(d), more ? "more" : "less",
+		policy_name_of(d), more ? "more" : "less",
 		more ? "compute.maxPercent, memory.max" : "compute.minPercent, memory.min");
 }

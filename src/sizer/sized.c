@@ -1,8 +1,10 @@
 /* Workloads by the name of their GPURecommendation, and their containers. */
+#include "sized.h"
+
 #include <stdlib.h>
 
 #include "base/intern.h"
-
+#include "owner/kinds.h"
 #include "surges.h"
 
 #define TEXT_MAX 1024
@@ -19,7 +21,7 @@ static bool same_object(const void *owner, uint32_t slot, const void *key)
 	return text_equals(x->key.ns, k->ns) && text_equals(x->object, k->object);
 }
 
-static bool same_uid(const void *owner, uint32_t slot, const void *key)
+static bool sized_pod_has_uid(const void *owner, uint32_t slot, const void *key)
 {
 	const struct sizer *s = owner;
 	return text_equals(s->pods.items[slot]->uid, key);
@@ -28,11 +30,8 @@ static bool same_uid(const void *owner, uint32_t slot, const void *key)
 void sized_init(struct sizer *s)
 {
 	s->names = intern_create();
-	gpus_init(&s->gpus);
-	bills_init(&s->bills);
-	others_init(&s->others);
 	map_init(&s->by_object, same_object, s);
-	map_init(&s->by_uid, same_uid, s);
+	map_init(&s->by_uid, sized_pod_has_uid, s);
 }
 
 void names_set(struct sizer *s, const char **slot, const char *text)
@@ -44,7 +43,7 @@ void names_set(struct sizer *s, const char **slot, const char *text)
 	}
 }
 
-static uint64_t hash_of(const struct sized *x)
+static uint64_t object_hash(const struct sized *x)
 {
 	return key_pair(x->key.ns, x->object);
 }
@@ -56,12 +55,13 @@ struct sized *sized_find(const struct sizer *s, const char *ns, const char *obje
 	return at != MAP_NONE ? s->workloads.items[at] : NULL;
 }
 
-static bool is_too_long(const char *text)
+static bool text_is_too_long(const char *text)
 {
 	return text == NULL || strlen(text) > TEXT_MAX;
 }
 
-static struct sized *make(struct sizer *s, const struct workload_key *key, const char *object)
+static struct sized *workload_create(
+	struct sizer *s, const struct workload_key *key, const char *object)
 {
 	struct sized *x = xcalloc(1, sizeof *x);
 	size_t n = strlen(object) + 1, len = strlen(key->name) + 1;
@@ -74,15 +74,15 @@ static struct sized *make(struct sizer *s, const struct workload_key *key, const
 	x->mark = s->mark;
 	x->strange = owner_row_find(view_of(key->group), key->kind) == NULL;
 	VEC_PUSH(&s->workloads, x);
-	map_put(&s->by_object, hash_of(x), x->slot);
+	map_put(&s->by_object, object_hash(x), x->slot);
 	return x;
 }
 
 struct sized *sized_of(struct sizer *s, const struct workload_key *key)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 512};
-	if (is_too_long(key->ns) || is_too_long(key->group) || is_too_long(key->kind) ||
-		is_too_long(key->name)) {
+	if (text_is_too_long(key->ns) || text_is_too_long(key->group) ||
+		text_is_too_long(key->kind) || text_is_too_long(key->name)) {
 		return NULL;
 	}
 	const char *object = workload_object_name(key, &arena);
@@ -90,24 +90,22 @@ struct sized *sized_of(struct sizer *s, const struct workload_key *key)
 	if (x != NULL) {
 		return workload_key_equals(&x->key, key) ? x : NULL;
 	}
-	return s->workloads.count < SIZER_WORKLOADS_MAX ? make(s, key, object) : NULL;
+	return s->workloads.count < SIZER_WORKLOADS_MAX ? workload_create(s, key, object) : NULL;
 }
 
 void sized_remove(struct sizer *s, struct sized *x)
 {
 	ENSURE(x->pods == 0);
 	s->waiting -= x->waits ? 1 : 0;
-	surges_drop(s, x);
-	rolls_drop(s, x);
-	map_remove(&s->by_object, hash_of(x), x->slot);
+	map_remove(&s->by_object, object_hash(x), x->slot);
 	struct sized *last = s->workloads.items[s->workloads.count - 1];
 	if (last != x) {
-		map_remove(&s->by_object, hash_of(last), last->slot);
+		map_remove(&s->by_object, object_hash(last), last->slot);
 		last->slot = x->slot;
 		s->workloads.items[last->slot] = last;
 		/* A look at those alerted may have passed that place. */
 		s->alarms.any = s->alarms.any || last->heal.alerted;
-		map_put(&s->by_object, hash_of(last), last->slot);
+		map_put(&s->by_object, object_hash(last), last->slot);
 	}
 	s->workloads.count--;
 	while (x->containers.count > 0) {
@@ -165,7 +163,7 @@ void sized_container_forget(const struct sized *x, struct sized_container *c)
 	c->fitted = false;
 	c->facts = (struct sized_facts){0};
 	c->answer = (struct sized_answer){0};
-	c->in_force = share_of(c->told);
+	c->in_force = share_widened(c->told);
 	c->converted = part && x->holds;
 	c->save =
 		(struct sized_save){0}; /* who led meanwhile may have written one, or removed it */

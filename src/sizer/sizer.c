@@ -2,16 +2,34 @@
  * workload by workload what it should have and whether that has to be written. */
 #include <stdlib.h>
 
+#include "actions.h"
 #include "base/intern.h"
-
-#include "past_parts.h"
-#include "surges.h"
+#include "heals_ends.h"
+#include "heals_say.h"
 #include "resize_request.h"
+#include "rolls.h"
+#include "sizer/workload_pods.h"
+#include "sized.h"
+#include "sized_pods.h"
+#include "sizer/bills.h"
+#include "sizer/past.h"
+#include "sizer/usage_checkpoints.h"
+#include "surges.h"
+#include "workload_target.h"
+#include "write.h"
 
 #define NODE_UNITS     1
 #define WORKLOAD_UNITS 8
 /* Workloads and pods among which those alerted are looked for in one step. */
 #define ALERTED_SLICE 2000
+
+/* It goes, and with it what is under way for it. */
+static void workload_remove(struct sizer *s, struct sized *x)
+{
+	surges_drop(s, x);
+	rolls_drop(s, x);
+	sized_remove(s, x);
+}
 
 struct sizer *sizer_create(const struct sizer_config *config)
 {
@@ -20,6 +38,9 @@ struct sizer *sizer_create(const struct sizer_config *config)
 	s->scratch.block_bytes = 4096;
 	s->tokens_ms = s->first_ms = 1000;
 	sized_init(s);
+	gpus_init(&s->gpus);
+	bills_init(&s->bills);
+	others_init(&s->others);
 	roll_fleet_init(&s->fleet);
 	s->surges = surges_create();
 	devices_init(&s->devices);
@@ -36,7 +57,7 @@ void sizer_destroy(struct sizer *s)
 		pods_drop(s, s->pods.items[s->pods.count - 1]);
 	}
 	while (s->workloads.count > 0) {
-		sized_remove(s, s->workloads.items[s->workloads.count - 1]);
+		workload_remove(s, s->workloads.items[s->workloads.count - 1]);
 	}
 	VEC_FINISH(&s->pods);
 	slab_finish(&s->records);
@@ -69,13 +90,13 @@ struct turn {
 	int64_t budget;
 };
 
-static void enter(struct sizer *s, enum sizer_phase phase)
+static void enter_phase(struct sizer *s, enum sizer_phase phase)
 {
 	s->phase = phase;
 	s->at = 0;
 }
 
-static void begin(struct sizer *s, const struct turn *t)
+static void round_begin(struct sizer *s, const struct turn *t)
 {
 	s->round++;
 	s->round_at = t->now.mono_ms + s->config.round_ms;
@@ -87,7 +108,7 @@ static void begin(struct sizer *s, const struct turn *t)
 	s->managing = 0;
 	rooms_clear(&s->rooms);
 	s->from = s->workloads.count > 0 ? s->next_from % s->workloads.count : 0;
-	enter(s, SIZER_NODES);
+	enter_phase(s, SIZER_NODES);
 }
 
 /* What their labels tell of their GPUs; what capacity pods found is exact. */
@@ -99,7 +120,7 @@ static void look_at_nodes(struct sizer *s, struct turn *t)
 		}
 		devices_see(&s->devices, t->world, (uint32_t)s->at);
 	}
-	enter(s, SIZER_PODS);
+	enter_phase(s, SIZER_PODS);
 	s->class = WORLD_CAPACITY;
 }
 
@@ -162,7 +183,7 @@ static void look_at_pods(struct sizer *s, struct turn *t)
 		case WORLD_PENDING:
 		case WORLD_PROBE:
 		case WORLD_CLASSES:
-			enter(s, SIZER_SWEEP);
+			enter_phase(s, SIZER_SWEEP);
 			return;
 		}
 	}
@@ -174,7 +195,7 @@ static bool is_gone(const struct world_pod *wp)
 	return wp == NULL || wp->deleting || world_pod_terminal(wp);
 }
 
-static void sweep(struct sizer *s, struct turn *t)
+static void drop_gone_pods(struct sizer *s, struct turn *t)
 {
 	for (; s->at < s->pods.count; t->budget--) {
 		if (t->budget <= 0) {
@@ -198,13 +219,13 @@ static void sweep(struct sizer *s, struct turn *t)
 	s->recalled = true;
 	gpus_settle(&s->gpus);
 	others_forget(&s->others, t->now.policy_ms - HEALS_USED_MS);
-	enter(s, SIZER_BILLS);
+	enter_phase(s, SIZER_BILLS);
 }
 
 static void count_bill(struct sizer *s, struct turn *t)
 {
 	if (bills_step(s, t->world, t->now.policy_ms, &t->budget)) {
-		enter(s, SIZER_WORKLOADS);
+		enter_phase(s, SIZER_WORKLOADS);
 	}
 }
 
@@ -238,13 +259,13 @@ static int64_t kept_for_s(const struct sizer *s, const struct sized *x)
 }
 
 /* Nobody will ask for it again, as far as anyone can tell. */
-static bool is_over(const struct sizer *s, const struct sized *x, int64_t now_ms)
+static bool workload_is_forgotten(const struct sizer *s, const struct sized *x, int64_t now_ms)
 {
 	return x->pods == 0 && !x->owned && x->seen_ms != 0 &&
 	       now_ms - x->seen_ms > kept_for_s(s, x) * 1000;
 }
 
-static void count(struct sizer *s, struct sized *x)
+static void count_workload(struct sizer *s, struct sized *x)
 {
 	struct sizer_totals *t = &s->counting;
 	enum history_state worst = HISTORY_SUFFICIENT;
@@ -271,7 +292,7 @@ static void count(struct sizer *s, struct sized *x)
 }
 
 /* False: its write has to wait. */
-static bool decide_one(struct sizer *s, struct sized *x, struct turn *t)
+static bool step_workload(struct sizer *s, struct sized *x, struct turn *t)
 {
 	struct decision d = {.sizer = s, .world = t->world, .now_ms = t->now.policy_ms};
 	if (x->seen_ms == 0) {
@@ -291,8 +312,8 @@ static bool decide_one(struct sizer *s, struct sized *x, struct turn *t)
 
 static void look_at_workload(struct sizer *s, struct sized *x, struct turn *t)
 {
-	bool over = is_over(s, x, t->now.policy_ms);
-	bool done = over ? write_delete(s, x, t->now, t->plan) : decide_one(s, x, t);
+	bool over = workload_is_forgotten(s, x, t->now.policy_ms);
+	bool done = over ? write_delete(s, x, t->now, t->plan) : step_workload(s, x, t);
 	t->budget -= WORKLOAD_UNITS;
 	if (x->waits == done) {
 		x->waits = !done;
@@ -327,7 +348,7 @@ static void decide_alerted(struct sizer *s, struct turn *t, size_t *left)
 		}
 		struct sized *x = s->workloads.items[a->at++];
 		if (x->heal.alerted) {
-			(void)decide_one(s, x, t);
+			(void)step_workload(s, x, t);
 			x->heal.alert = a->looks;
 			t->budget -= WORKLOAD_UNITS;
 		}
@@ -371,7 +392,7 @@ static void look_at_alerted(struct sizer *s, struct turn *t)
 	wish_alerted(s, t, &left);
 }
 
-static void finish(struct sizer *s)
+static void round_finish(struct sizer *s)
 {
 	struct sizer_totals *t = &s->counting;
 	t->pods = (uint32_t)s->pods.count;
@@ -385,7 +406,7 @@ static void finish(struct sizer *s)
 	if (!s->skipped) {
 		s->next_from = 0;
 	}
-	enter(s, SIZER_RESTS);
+	enter_phase(s, SIZER_RESTS);
 }
 
 static void look_at_workloads(struct sizer *s, struct turn *t)
@@ -396,15 +417,15 @@ static void look_at_workloads(struct sizer *s, struct turn *t)
 		}
 		size_t slot = (s->from + s->at) % s->workloads.count;
 		struct sized *x = s->workloads.items[slot];
-		if (x->uid == NULL && is_over(s, x, t->now.policy_ms)) {
-			sized_remove(s, x);
+		if (x->uid == NULL && workload_is_forgotten(s, x, t->now.policy_ms)) {
+			workload_remove(s, x);
 			continue;
 		}
 		look_at_workload(s, x, t);
-		count(s, x);
+		count_workload(s, x);
 		s->at++;
 	}
-	enter(s, SIZER_WISHES);
+	enter_phase(s, SIZER_WISHES);
 }
 
 static void look_for_wishes(struct sizer *s, struct turn *t)
@@ -415,7 +436,7 @@ static void look_for_wishes(struct sizer *s, struct turn *t)
 		}
 		wish_pod(s, s->pods.items[s->at]);
 	}
-	finish(s);
+	round_finish(s);
 }
 
 void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, uint32_t budget,
@@ -430,7 +451,7 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 		return;
 	}
 	if (s->ending) {
-		enter(s, SIZER_RESTS);
+		enter_phase(s, SIZER_RESTS);
 	} else {
 		surges_step(s, now, w, plan);
 	}
@@ -446,7 +467,7 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 		return;
 	}
 	if (s->phase == SIZER_RESTS) {
-		begin(s, &t);
+		round_begin(s, &t);
 	}
 	while (s->phase != SIZER_RESTS && t.budget > 0) {
 		switch (s->phase) {
@@ -457,7 +478,7 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 			look_at_pods(s, &t);
 			break;
 		case SIZER_SWEEP:
-			sweep(s, &t);
+			drop_gone_pods(s, &t);
 			break;
 		case SIZER_BILLS:
 			count_bill(s, &t);
@@ -502,4 +523,56 @@ const struct strangers *sizer_strangers(const struct sizer *s)
 void sizer_sum(const struct sizer *s, struct sizer_totals *ret)
 {
 	*ret = s->totals;
+}
+
+bool sizer_gathers(const struct sizer *s, const char *group, struct sizer_gathered *ret)
+{
+	const struct gathered_one *one = gathers_find(&s->gathers.told, hash_text(group));
+	*ret = one != NULL ? (struct sizer_gathered){one->pods, one->workloads}
+			   : (struct sizer_gathered){0, 0};
+	return s->rounds > 0;
+}
+
+const struct sizer_wish *sizer_wishes(const struct sizer *s, size_t *ret_count)
+{
+	*ret_count = s->wishes.count;
+	return s->wishes.items;
+}
+
+/* --- what is told, and what became of actions --- */
+
+void sizer_gate(struct sizer *s, const struct roll_gate *gate)
+{
+	for (size_t i = 0; s->gate.leads && !gate->leads && i < s->workloads.count; i++) {
+		rolls_forget(s, s->workloads.items[i]);
+	}
+	if (s->gate.leads && !gate->leads) {
+		surges_drop(s, NULL);
+	}
+	s->gate = *gate;
+}
+
+void sizer_may_surge(struct sizer *s, enum sizer_surge right)
+{
+	s->surges->right = right;
+}
+
+bool sizer_owns(uint64_t action_id)
+{
+	return (action_id & ACTIONS_ID_BIT) != 0;
+}
+
+void sizer_settle(
+	struct sizer *s, struct sizer_now now, uint64_t action_id, const struct outcome *outcome)
+{
+	for (size_t i = 0; i < s->workloads.count; i++) {
+		if (s->workloads.items[i]->action == action_id) {
+			write_settle(s->workloads.items[i], now, outcome);
+			return;
+		}
+	}
+	if (!surges_answer(s, now, action_id, outcome) &&
+		!rolls_answer(s, now, action_id, outcome)) {
+		(void)save_settle(s, now, action_id, outcome);
+	}
 }

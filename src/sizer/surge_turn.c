@@ -1,10 +1,9 @@
 /* One surge in one step: who is there, what src/roll says comes next, and the task that it is. */
-#include "surges.h"
+#include "surge_turn.h"
 
 #include <stdio.h>
 
-#include "model/names.h"
-#include "write.h"
+#include "actions.h"
 
 #define LOOK_MS 2000 /* what was seen last is looked at again */
 
@@ -71,7 +70,7 @@ static void find_fresh(struct surge *g, const struct world *w, struct arena *a, 
 	note_waiting(g, &ret->pod, &ret->as);
 }
 
-static void look_around(
+static void read_surge_state(
 	struct surge *g, const struct world *w, struct arena *a, struct standing_of *ret)
 {
 	uint64_t set = g->set_uid != NULL ? hash_text(g->set_uid) : 0;
@@ -130,7 +129,7 @@ static void submit(struct at *t, enum surge_task task, const struct present *abo
 	g->asked_ms = t->now.wall_ms;
 }
 
-static void tell(struct at *t, const char *reason, bool warning, const char *message)
+static void surge_event(struct at *t, const char *reason, bool warning, const char *message)
 {
 	struct action *e = write_event(t->s, t->g->of, t->plan);
 	e->event_reason = reason;
@@ -158,7 +157,7 @@ static void tell_waits(struct at *t, enum surge_why why)
 	uint64_t hash = hash_text(text);
 	if (hash != t->g->told) {
 		t->g->told = hash;
-		tell(t, "SurgeWaits", false, text);
+		surge_event(t, "SurgeWaits", false, text);
 	}
 }
 
@@ -176,27 +175,27 @@ static enum roll_end end_of(const struct surge *g, enum surge_do does)
 }
 
 /* It took room for nothing, and the next one may do the same. */
-static bool came_to_nothing(const struct surge *g, enum surge_do does)
+static bool surge_was_wasted(const struct surge *g, enum surge_do does)
 {
 	return does == SURGE_FAILED && g->began &&
 	       (g->why == SURGE_TOO_LONG || g->why == SURGE_BEHIND || g->why == SURGE_ENDED ||
 		       g->why == SURGE_WHOLE);
 }
 
-static void end(struct at *t, enum surge_do does, const char *by)
+static void surge_end(struct at *t, enum surge_do does, const char *by)
 {
 	struct surge *g = t->g;
-	struct roll_ending e = {end_of(g, does), by, 0, came_to_nothing(g, does)};
+	struct roll_ending e = {end_of(g, does), by, 0, surge_was_wasted(g, does)};
 	struct sized *x = g->of;
 	if (does == SURGE_LOST) {
-		tell(t, "SurgeLostRace", true,
+		surge_event(t, "SurgeLostRace", true,
 			arena_printf(&t->plan->arena,
 				"ReplicaSet %s did not delete pod %s for %s: nothing more is "
 				"replaced",
 				text_or(g->set_name, "?"), text_or(g->old_name, "?"),
 				text_or(g->fresh_name, "?")));
 	} else if (does == SURGE_FAILED && (g->began || g->found)) {
-		tell(t, "SurgeEnded", false,
+		surge_event(t, "SurgeEnded", false,
 			arena_printf(&t->plan->arena, "pod %s does not take the place of %s: %s",
 				text_or(g->fresh_name, "?"), text_or(g->old_name, "?"), by));
 	}
@@ -208,7 +207,7 @@ static void end(struct at *t, enum surge_do does, const char *by)
 /* --- one step --- */
 
 /* What was written last is not shown yet. */
-static bool is_awaited(struct at *t)
+static bool write_is_pending(struct at *t)
 {
 	struct surge *g = t->g;
 	if (g->shown_by == 0) {
@@ -229,7 +228,7 @@ static bool is_awaited(struct at *t)
 }
 
 /* Before there is a new pod: all that would speak against it in the end. */
-static void check(struct at *t)
+static void surge_check_preconditions(struct at *t)
 {
 	struct surge *g = t->g;
 	if (g->seen_ms == 0) {
@@ -239,22 +238,22 @@ static void check(struct at *t)
 	g->why = surge_judge(&g->seen.live);
 	if (g->seen.exclusive_volume) {
 		g->of->exclusive = hash_text(g->hash);
-		end(t, SURGE_FAILED,
+		surge_end(t, SURGE_FAILED,
 			arena_printf(&t->plan->arena,
 				"its pods use a volume that only one of them can have (%s)",
 				g->blocker));
 	} else if (!g->seen.current || g->why != SURGE_GOES) {
-		end(t, SURGE_FAILED, why_text(t, g->seen.current ? g->why : SURGE_ROLLOUT));
+		surge_end(t, SURGE_FAILED, why_text(t, g->seen.current ? g->why : SURGE_ROLLOUT));
 	} else {
 		g->checks = false;
 		g->generation = g->seen.generation;
 	}
 }
 
-static void start(struct at *t)
+static void surge_start(struct at *t)
 {
 	struct surge *g = t->g;
-	tell(t, "UpdateStarted", false,
+	surge_event(t, "UpdateStarted", false,
 		arena_printf(&t->plan->arena,
 			"pod %s is made beside %s, of ReplicaSet %s, to take its place once it is "
 			"Ready",
@@ -262,7 +261,7 @@ static void start(struct at *t)
 	submit(t, SURGE_TASK_CREATE, NULL);
 }
 
-static void carry_out(struct at *t, const struct surge_verdict *v)
+static void surge_apply(struct at *t, const struct surge_verdict *v)
 {
 	struct surge *g = t->g;
 	const struct standing_of *here = &t->here;
@@ -272,7 +271,7 @@ static void carry_out(struct at *t, const struct surge_verdict *v)
 		g->at_ms = t->now.mono_ms + LOOK_MS / 2;
 		return;
 	case SURGE_CREATE:
-		start(t);
+		surge_start(t);
 		return;
 	case SURGE_READ:
 		submit(t, SURGE_TASK_READ, NULL);
@@ -297,19 +296,19 @@ static void carry_out(struct at *t, const struct surge_verdict *v)
 			submit(t, SURGE_TASK_RESTORE, &here->old);
 			return;
 		}
-		end(t, v->does, NULL);
+		surge_end(t, v->does, NULL);
 		return;
 	case SURGE_DONE:
-		end(t, v->does, NULL);
+		surge_end(t, v->does, NULL);
 		return;
 	case SURGE_FAILED:
-		end(t, v->does, why_text(t, g->why != SURGE_GOES ? g->why : v->why));
+		surge_end(t, v->does, why_text(t, g->why != SURGE_GOES ? g->why : v->why));
 		return;
 	}
 }
 
 /* Two pods of one workload at once would be one more than was meant. */
-static bool is_wanted(const struct at *t)
+static bool surge_is_wanted(const struct at *t)
 {
 	const struct sized *x = t->g->of;
 	bool evicts = x->roll != NULL && x->roll->roll.doing == ROLL_EVICT;
@@ -337,12 +336,12 @@ void surge_turn(struct sizer *s, struct surge *g, struct sizer_now now, const st
 	struct at here = {.s = s, .g = g, .now = now, .world = w, .plan = plan};
 	struct at *t = &here;
 	arena_reset(&t->s->scratch);
-	look_around(g, t->world, &t->s->scratch, &t->here);
-	if (is_awaited(t)) {
+	read_surge_state(g, t->world, &t->s->scratch, &t->here);
+	if (write_is_pending(t)) {
 		return;
 	}
 	if (g->checks) {
-		check(t);
+		surge_check_preconditions(t);
 	}
 	if (g->of == NULL || g->action != 0) {
 		return;
@@ -355,7 +354,7 @@ void surge_turn(struct sizer *s, struct surge *g, struct sizer_now now, const st
 	}
 	struct surge_verdict v;
 	const struct surge_ask ask = {.now_ms = t->now.wall_ms,
-		.wanted = is_wanted(t),
+		.wanted = surge_is_wanted(t),
 		.allowed = s->surges->right == SIZER_SURGE_ALLOWED,
 		.patient = g->patient,
 		.began = g->began,
@@ -370,5 +369,5 @@ void surge_turn(struct sizer *s, struct surge *g, struct sizer_now now, const st
 		.fresh = t->here.fresh.wp != NULL ? &t->here.fresh.as : NULL,
 		.live = &g->seen.live};
 	surge_step(&ask, &v);
-	carry_out(t, &v);
+	surge_apply(t, &v);
 }

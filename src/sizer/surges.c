@@ -1,10 +1,12 @@
 /* The surges under way: begun here or found, one task at a time, and what was answered. */
-#include "surges.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "model/names.h"
+#include "sized_pods.h"
+#include "roll/course.h"
+#include "surge_turn.h"
+#include "surges.h"
 
 #define SHOWN_MS 10000 /* what was written is shown by then, or never */
 #define FAIL_MS	 1000  /* after a failure, doubling to */
@@ -17,7 +19,7 @@ bool surges_has(const struct sized *x)
 
 /* --- the table --- */
 
-static struct surge *make(struct sizer *s, struct sized *x, const struct pod *pod)
+static struct surge *surge_create(struct sizer *s, struct sized *x, const struct pod *pod)
 {
 	struct surge *g = xcalloc(1, sizeof *g);
 	g->arena.block_bytes = 1024;
@@ -31,7 +33,7 @@ static struct surge *make(struct sizer *s, struct sized *x, const struct pod *po
 	return g;
 }
 
-static void destroy(struct surge *g)
+static void surge_destroy(struct surge *g)
 {
 	if (g->of != NULL) {
 		g->of->surge = NULL;
@@ -42,7 +44,7 @@ static void destroy(struct surge *g)
 
 static void drop_at(struct sizer *s, size_t i)
 {
-	destroy(s->surges->list.items[i]);
+	surge_destroy(s->surges->list.items[i]);
 	VEC_REMOVE_SWAP(&s->surges->list, i);
 }
 
@@ -108,7 +110,7 @@ void surges_begin(
 		rolls_settle(s, x, &e, d->now_ms);
 		return;
 	}
-	struct surge *g = make(s, x, &pod);
+	struct surge *g = surge_create(s, x, &pod);
 	g->checks = true;
 	g->patient = d->choice.policy == NULL || d->choice.policy->rollout.may_add_nodes;
 	g->old_name = arena_strdup(&g->arena, pod.name);
@@ -161,7 +163,7 @@ void surges_see(
 	if (x == NULL || x->surge != NULL || !world_pod_unpack(wp, &s->scratch, &pod)) {
 		return;
 	}
-	struct surge *g = make(s, x, &pod);
+	struct surge *g = surge_create(s, x, &pod);
 	g->found = g->began = g->patient = true;
 	if (pod.beside) {
 		find_by_fresh(g, &pod, w);
@@ -169,11 +171,6 @@ void surges_see(
 		find_by_old(g, &pod);
 	}
 	rolls_found(s, x, wp, now, w);
-}
-
-void sizer_may_surge(struct sizer *s, enum sizer_surge right)
-{
-	s->surges->right = right;
 }
 
 /* --- steps --- */
@@ -211,7 +208,7 @@ void surges_settle(struct sizer *s, struct sized *x, const struct roll_ending *e
 	}
 }
 
-static void fail(struct surge *g, struct sizer_now now, const struct fault *f)
+static void surge_backoff(struct surge *g, struct sizer_now now, const struct fault *f)
 {
 	g->at_ms = now.mono_ms + (FAIL_MS << g->failures);
 	g->failures += g->failures < FAIL_MAX ? 1 : 0;
@@ -219,7 +216,8 @@ static void fail(struct surge *g, struct sizer_now now, const struct fault *f)
 }
 
 /* There is no new pod yet: nothing is left to be done. */
-static void give_up(struct sizer *s, struct surge *g, struct sizer_now now, const struct fault *f)
+static void surge_give_up(
+	struct sizer *s, struct surge *g, struct sizer_now now, const struct fault *f)
 {
 	struct roll_ending e = {ROLL_END_REFUSED, f->message, f->retry_after_ms, false};
 	struct sized *x = g->of;
@@ -230,12 +228,12 @@ static void give_up(struct sizer *s, struct surge *g, struct sizer_now now, cons
 }
 
 /* What cannot be read is not what is not there: the deadline goes on, and nothing else does. */
-static void answer_reading(struct surge *g, struct sizer_now now, const struct outcome *outcome)
+static void settle_surge_read(struct surge *g, struct sizer_now now, const struct outcome *outcome)
 {
 	bool read = outcome->fault.kind == FAULT_NONE && outcome->seen != NULL;
 	struct surge_live before = g->seen.live;
 	if (!read) {
-		fail(g, now, &outcome->fault);
+		surge_backoff(g, now, &outcome->fault);
 		g->seen.current = g->seen_ms == 0 || g->seen.current;
 		g->seen.live.read_ms = 0;
 		g->seen_ms = now.wall_ms + (FAIL_MS << g->failures);
@@ -265,10 +263,10 @@ static void answer_create(
 		g->shown_by = now.mono_ms + SHOWN_MS;
 		return;
 	}
-	give_up(s, g, now, f);
+	surge_give_up(s, g, now, f);
 }
 
-static void answer(
+static void settle_surge_write(
 	struct sizer *s, struct surge *g, struct sizer_now now, const struct outcome *outcome)
 {
 	const struct fault *f = &outcome->fault;
@@ -278,9 +276,9 @@ static void answer(
 		return;
 	}
 	if (g->checks && f->kind != FAULT_NONE) {
-		give_up(s, g, now, f);
+		surge_give_up(s, g, now, f);
 	} else if (g->task == SURGE_TASK_LOOK || g->task == SURGE_TASK_READ) {
-		answer_reading(g, now, outcome);
+		settle_surge_read(g, now, outcome);
 	} else if (g->task == SURGE_TASK_CREATE) {
 		answer_create(s, g, now, f);
 	} else if (f->kind == FAULT_NONE || f->unknown_outcome) {
@@ -291,7 +289,7 @@ static void answer(
 	} else if (f->kind == FAULT_CONFLICT || f->kind == FAULT_NOT_FOUND) {
 		g->at_ms = now.mono_ms + SURGE_AGAIN_MS;
 	} else {
-		fail(g, now, f);
+		surge_backoff(g, now, f);
 	}
 }
 
@@ -300,7 +298,7 @@ bool surges_answer(
 {
 	for (size_t i = 0; i < s->surges->list.count; i++) {
 		if (s->surges->list.items[i]->action == id) {
-			answer(s, s->surges->list.items[i], now, outcome);
+			settle_surge_write(s, s->surges->list.items[i], now, outcome);
 			return true;
 		}
 	}

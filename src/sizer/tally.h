@@ -8,7 +8,7 @@
 
 #include "model/recommendation.h"
 
-#include "heals.h"
+#include "heal_record.h"
 
 /* What the pods of a workload have, counted in one round. */
 struct sized_tally {

@@ -1,9 +1,15 @@
 /* Checkpoints: what was measured of each container, written now and then so that a restart forgets
  * nothing, those first that were written the longest ago; and read at the start. */
+#include "sizer/usage_checkpoints.h"
+
 #include <stdlib.h>
 
-#include "past_parts.h"
-#include "rolls.h"
+#include "actions.h"
+#include "history/history_pack.h"
+#include "roll_record.h"
+#include "sized.h"
+#include "sized_pods.h"
+#include "sizer/past.h"
 
 #define SAVES_AT_ONCE 5
 #define SAVES_LAST    64 /* at the end there is no pace, only room */
@@ -46,7 +52,7 @@ void sizer_wait(struct sizer *s, bool waits)
 	s->waits = waits;
 }
 
-static enum sizer_recall refuse(
+static enum sizer_recall refuse_checkpoint(
 	struct sized_container *c, const struct checkpoint *from, const struct fault *f)
 {
 	free(c->refused);
@@ -81,7 +87,8 @@ static void close_minutes(const struct sized *x, const struct sized_container *c
 	}
 }
 
-static void take(struct sized *x, struct sized_container *c, struct history *before, int64_t now_ms)
+static void checkpoint_take(
+	struct sized *x, struct sized_container *c, struct history *before, int64_t now_ms)
 {
 	if (c->fitted) {
 		close_minutes(x, c);
@@ -112,12 +119,12 @@ enum sizer_recall sizer_recall(struct sizer *s, const struct checkpoint *from, i
 		return SIZER_RECALL_NOT_WANTED; /* it was made, and nothing was written to it */
 	}
 	if (!text_equals(from->version, CHECKPOINT_VERSION)) {
-		return refuse(c, from, NULL);
+		return refuse_checkpoint(c, from, NULL);
 	}
 	if (history_unpack(from->bytes, now_ms, &history, &fault) < 0) {
-		return refuse(c, from, &fault);
+		return refuse_checkpoint(c, from, &fault);
 	}
-	take(x, c, history, now_ms);
+	checkpoint_take(x, c, history, now_ms);
 	c->seen_ms = from->last_ms > c->seen_ms ? from->last_ms : c->seen_ms;
 	c->save.samples = from->samples;
 	x->past_known = true;
@@ -142,8 +149,8 @@ void save_tell(struct sizer *s, struct sized *x, struct plan *plan)
 
 /* --- writing --- */
 
-static bool is_due(const struct sizer *s, const struct sized *x, const struct sized_container *c,
-	struct sizer_now now)
+static bool checkpoint_is_due(const struct sizer *s, const struct sized *x,
+	const struct sized_container *c, struct sizer_now now)
 {
 	bool news = c->facts.samples > 0 && c->facts.samples != c->save.samples;
 	bool old = s->ending || now.policy_ms - c->save.at_ms >= s->config.checkpoint_ms;
@@ -163,7 +170,7 @@ static struct due oldest(struct sizer *s, struct sizer_now now)
 		struct sized *x = s->workloads.items[i];
 		for (size_t k = 0; k < x->containers.count; k++) {
 			struct sized_container *c = x->containers.items[k];
-			if (is_due(s, x, c, now) &&
+			if (checkpoint_is_due(s, x, c, now) &&
 				(found.c == NULL || c->save.at_ms < found.c->save.at_ms)) {
 				found = (struct due){x, c};
 			}
@@ -241,7 +248,7 @@ void save_step(struct sizer *s, struct sizer_now now, struct plan *plan)
 
 /* There is one that was not read: what it says is worth more than what was to be written over it.
  * One that nobody can read is written the next time. */
-static void adopt(
+static void adopt_existing_checkpoint(
 	struct sizer *s, struct sized_save *save, const struct outcome *o, struct sizer_now now)
 {
 	if (o->found != NULL) {
@@ -267,7 +274,7 @@ bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struc
 				save->at_ms = save->asked_ms;
 				save->samples = save->asked_samples;
 			} else if (o->exists) {
-				adopt(s, save, o, now);
+				adopt_existing_checkpoint(s, save, o, now);
 			} else {
 				save->exists = save->exists && f->kind != FAULT_NOT_FOUND;
 				save->retry_ms = now.mono_ms + AGAIN_MS;
@@ -289,7 +296,7 @@ bool sizer_ended(const struct sizer *s, struct sizer_now now)
 		const struct sized *x = s->workloads.items[i];
 		for (size_t k = 0; k < x->containers.count; k++) {
 			const struct sized_container *c = x->containers.items[k];
-			if (c->save.action != 0 || is_due(s, x, c, now)) {
+			if (c->save.action != 0 || checkpoint_is_due(s, x, c, now)) {
 				return false;
 			}
 		}

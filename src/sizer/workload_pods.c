@@ -1,237 +1,69 @@
-/* Pods: to which workload each belongs, what all of a workload's have, and what each of them uses.
- */
+/* Pods: what all of a workload's have, and what each of them uses. */
+#include "sizer/workload_pods.h"
+
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "container_use.h"
+#include "heals.h"
+#include "heals_ends.h"
 #include "model/names.h"
 #include "resize_request.h"
 #include "size/admit.h"
+#include "sized.h"
+#include "sized_pods.h"
 #include "state.h"
 #include "world/world.h"
 
-/* --- the table --- */
+/* --- runs --- */
 
-struct sized_pod *pods_find(const struct sizer *s, const char *uid)
+/* Runs are pods that end because their work is done. Batch, training and builds are sized by them,
+ * so each counts once for its container, by whoever leads when it ends. */
+
+/* One that was told to go exits as well as it can. */
+static bool run_succeeded(const struct world_pod *wp)
 {
-	uint32_t at = map_find(&s->by_uid, hash_text(uid), uid);
-	return at != MAP_NONE ? s->pods.items[at] : NULL;
+	return wp != NULL && wp->phase == POD_SUCCEEDED && !wp->graceful;
 }
 
-/* What it was told is counted; who comes next begins anew. */
-static void leave(struct sized_pod *p)
+static void add_run(struct sized_container *c, int64_t created_ms, bool known)
 {
-	for (uint8_t i = 0; i < p->feed_count; i++) {
-		struct sized_feed *f = &p->feeds[i];
-		history_leave(f->container->history, &f->feed);
-		f->container->feeds--;
-	}
-	p->feed_count = 0;
-	p->of->pods--;
-	if (p->of->newest == p) {
-		p->of->newest = NULL;
-	}
-	if (p->previous != NULL) {
-		p->previous->next = p->next;
-	} else {
-		p->of->members = p->next;
-	}
-	if (p->next != NULL) {
-		p->next->previous = p->previous;
-	}
-	if (p->of->worst == p) {
-		p->of->worst = NULL;
+	if (history_add_run(c->history, created_ms, known)) {
+		c->save.samples = -1; /* that is worth a checkpoint */
 	}
 }
 
-void pods_drop(struct sizer *s, struct sized_pod *p)
+/* What a failed one would have used nobody knows. But builds are ended by their runner, who deletes
+ * their pods, and one that fails has built as well. */
+void runs_end(struct sized_pod *p, const struct world_pod *wp)
 {
-	leave(p);
-	map_remove(&s->by_uid, hash_text(p->uid), p->slot);
-	struct sized_pod *last = s->pods.items[s->pods.count - 1];
-	if (last != p) {
-		map_remove(&s->by_uid, hash_text(last->uid), last->slot);
-		last->slot = p->slot;
-		s->pods.items[last->slot] = last;
-		map_put(&s->by_uid, hash_text(last->uid), last->slot);
-	}
-	s->pods.count--;
-	if (p->feeds != &p->only) {
-		free(p->feeds);
-	}
-	slab_free(&s->records, p, sizeof *p);
-}
-
-static struct sized_pod *make(struct sizer *s, struct sized *of, const char *uid)
-{
-	struct sized_pod *p = slab_alloc(&s->records, sizeof *p);
-	p->of = of;
-	memcpy(p->uid, uid, strlen(uid) + 1);
-	p->slot = (uint32_t)s->pods.count;
-	VEC_PUSH(&s->pods, p);
-	map_put(&s->by_uid, hash_text(uid), p->slot);
-	of->pods++;
-	p->next = of->members;
-	if (p->next != NULL) {
-		p->next->previous = p;
-	}
-	of->members = p;
-	return p;
-}
-
-int64_t pods_sampled_ms(const struct sized_pod *p)
-{
-	int64_t last_ms = 0;
-	for (uint8_t i = 0; i < p->feed_count; i++) {
-		last_ms = p->feeds[i].feed.last_ms > last_ms ? p->feeds[i].feed.last_ms : last_ms;
-	}
-	return last_ms;
-}
-
-struct share pods_changeable(const struct sized_pod *p)
-{
-	return p->changes ? share_of(p->heal.share) : (struct share){0, 0};
-}
-
-static struct sized_feed *feed_of(struct sized_pod *p, const char *container)
-{
-	for (uint8_t i = 0; i < p->feed_count; i++) {
-		if (text_equals(p->feeds[i].container->name, container)) {
-			return &p->feeds[i];
-		}
-	}
-	struct sized_container *c = sized_container_of(p->of, container);
-	if (c == NULL || p->feed_count >= SIZER_CONTAINERS_MAX) {
-		return NULL;
-	}
-	if (p->feed_count == 0) {
-		p->feeds = &p->only;
-	} else if (p->feeds == &p->only) {
-		p->feeds = xcalloc(2, sizeof *p->feeds);
-		p->feeds[0] = p->only;
-	} else {
-		p->feeds = xreallocarray(p->feeds, p->feed_count + 1u, sizeof *p->feeds);
-	}
-	p->feeds[p->feed_count] = (struct sized_feed){.container = c};
-	c->feeds++;
-	return &p->feeds[p->feed_count++];
-}
-
-/* --- whose --- */
-
-/* The workload of a pod, by its noun; NULL: it has none, or none that can be kept. */
-struct whose {
-	bool advised;
-	bool alike;
-	bool pending; /* it is being asked for */
-	bool alone;   /* nobody controls it, and no group takes it */
-	uint64_t set;
-	bool irretrievable;
-	struct bill_pod bill;
-	bool ahead; /* its image takes memory ahead of need */
-};
-
-/* Members of a group have owners of their own: each has its replicas, and some end. */
-static void look_at_member(
-	const struct sizer *s, const struct pod *pod, const struct workload *w, struct whose *ret)
-{
-	const struct owner_top *top = &w->top;
-	if (top->kind == NULL) {
-		ret->set = 0;
-		ret->irretrievable = true;
+	if (!run_succeeded(wp) && p->of->type != WORKLOAD_BUILD) {
 		return;
 	}
-	const struct owner_row *row = owner_row_find(top->group, top->kind);
-	uint64_t hash = hash_bytes(top->name.p, top->name.n, hash_text(top->kind));
-	ret->set = hash_bytes(top->group.p, top->group.n, hash) | 1;
-	ret->irretrievable = (row != NULL && row->leaves) ||
-			     admit_gang(pod, podgroups_frees(s->config.pod_groups, pod)) != NULL;
+	for (uint8_t i = 0; i < p->feed_count; i++) {
+		add_run(p->feeds[i].container, p->created_ms, true);
+	}
 }
 
-static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, struct whose *ret_whose)
+void runs_recall(struct sizer *s, const struct world_pod *wp)
 {
 	struct pod pod;
 	struct workload w;
 	arena_reset(&s->scratch);
-	if (!world_pod_unpack(wp, &s->scratch, &pod)) {
-		return NULL;
+	if (!run_succeeded(wp) || wp->gpu->container == NULL ||
+		!world_pod_unpack(wp, &s->scratch, &pod)) {
+		return;
 	}
 	workload_of(s->config.groups, s->config.owners, &pod, &s->scratch, &w);
-	ret_whose->ahead = admit_takes_ahead(pod.gpu_image);
-	ret_whose->advised = pairs_get(&pod.notes, NOTE_RECOMMENDATION) != NULL;
-	bills_label(s, &ret_whose->bill, &pod);
-	ret_whose->set = pod.owner.uid != NULL ? hash_text(pod.owner.uid) : 0;
-	if (w.gathered_by != NULL) {
-		look_at_member(s, &pod, &w, ret_whose);
-	}
-	ret_whose->alike = text_equals(pod.owner.kind, "ReplicaSet");
-	ret_whose->pending = w.top.pending;
-	ret_whose->alone = w.key.name == NULL && !w.top.pending;
 	if (w.key.name == NULL || w.top.pending) {
-		return NULL;
+		return;
 	}
-	struct sized *x = sized_of(s, &w.key);
-	if (x != NULL) {
-		x->type = w.type;
-		x->gathered = w.gathered_by != NULL ? hash_text(w.gathered_by) : 0;
-		x->retention_s = w.retention_s;
+	/* Of a workload that nobody knows nothing was measured: none is made. */
+	struct sized *x = sized_find(s, w.key.ns, workload_object_name(&w.key, &s->scratch));
+	struct sized_container *c = x != NULL ? sized_container_find(x, wp->gpu->container) : NULL;
+	if (c != NULL) {
+		add_run(c, wp->gpu->created_ms, false);
 	}
-	return x;
-}
-
-struct sized *pods_workload(struct sizer *s, const struct world_pod *wp)
-{
-	struct whose whose = {.advised = false};
-	return owner_of(s, wp, &whose);
-}
-
-struct sized *pods_advised(struct sizer *s, const struct world_pod *wp)
-{
-	struct whose whose = {.advised = false};
-	struct sized *x = owner_of(s, wp, &whose);
-	return whose.advised ? x : NULL;
-}
-
-/* Each only grows. */
-static uint64_t groups_now(const struct sizer *s)
-{
-	const struct owner_port *o = s->config.owners;
-	return (s->config.groups != NULL ? groups_version(s->config.groups) : 0) +
-	       (o != NULL && o->version != NULL ? o->version(o->data) : 0);
-}
-
-/* Groups, or owners of owners, may have changed since it was given to its workload. One whose
- * owners are being asked for stays where it is. */
-static struct sized_pod *known(struct sizer *s, const struct world_pod *wp, bool *ret_alone)
-{
-	const char *uid = world_pod_uid(wp);
-	struct sized_pod *p = pods_find(s, uid);
-	if (p != NULL && p->groups_version == (uint32_t)groups_now(s)) {
-		return p;
-	}
-	struct whose whose = {.advised = false};
-	struct sized *of = strlen(uid) <= SIZER_UID_MAX ? owner_of(s, wp, &whose) : NULL;
-	*ret_alone = whose.alone;
-	if (whose.pending) {
-		return p;
-	}
-	if (p != NULL && p->of != of) {
-		pods_drop(s, p);
-		p = NULL;
-	}
-	if (p == NULL && of != NULL && s->pods.count < SIZER_PODS_MAX) {
-		p = make(s, of, uid);
-	}
-	if (p != NULL) {
-		p->groups_version = (uint32_t)groups_now(s);
-		p->advised = whose.advised;
-		p->set = whose.set;
-		p->irretrievable = whose.irretrievable;
-		p->alike = whose.alike;
-		p->bill.team = whose.bill.team;
-		p->bill.model = whose.bill.model;
-		p->ahead = whose.ahead;
-	}
-	return p;
 }
 
 /* --- what they have --- */
@@ -250,9 +82,9 @@ static void begin_tally(const struct sizer *s, struct sized *x)
 	}
 }
 
-static int32_t larger(int64_t a, int64_t b)
+static int32_t larger_int32(int64_t a, int64_t b)
 {
-	return small(a > b ? a : b);
+	return to_int32(larger_of(a, b));
 }
 
 static bool has(const struct share *want, int64_t milli, int64_t mib)
@@ -263,22 +95,22 @@ static bool has(const struct share *want, int64_t milli, int64_t mib)
 static void tally_tenant(struct sized_tally *t, const struct world_gpu *g, const struct share *want)
 {
 	int64_t devices = g->devices > 1 ? g->devices : 1;
-	t->original.milli = larger(t->original.milli, devices * MODEL_GPU_MILLI);
+	t->original.milli = larger_int32(t->original.milli, devices * MODEL_GPU_MILLI);
 	if (g->milli == 0) {
 		t->pending++;
 		return;
 	}
 	t->running++;
-	t->allocated.milli = larger(t->allocated.milli, g->milli);
-	t->allocated.mib = larger(t->allocated.mib, g->mem_mib);
-	t->heal.granted.milli = larger(t->heal.granted.milli, g->milli);
-	t->heal.granted.mib = larger(t->heal.granted.mib, g->mem_mib);
+	t->allocated.milli = larger_int32(t->allocated.milli, g->milli);
+	t->allocated.mib = larger_int32(t->allocated.mib, g->mem_mib);
+	t->heal.granted.milli = larger_int32(t->heal.granted.milli, g->milli);
+	t->heal.granted.mib = larger_int32(t->heal.granted.mib, g->mem_mib);
 	t->saved_milli += devices * (MODEL_GPU_MILLI - g->milli);
 	t->up_to_date += has(want, g->milli, g->mem_mib);
 }
 
 /* All of the GPU that it has; where nobody knows that, of the largest that there is. */
-static int64_t device_of(const struct sizer *s, const struct sized_pod *p)
+static int64_t device_mib_of(const struct sizer *s, const struct sized_pod *p)
 {
 	int64_t mib = devices_at(&s->devices, p->heal.node);
 	return mib > 0 ? mib : devices_largest(&s->devices);
@@ -289,23 +121,16 @@ static void tally_whole(struct sized_tally *t, const struct world_pod *wp, const
 {
 	int64_t gpus = wp->gpu->gpus > 1 ? wp->gpu->gpus : 1;
 	t->whole = true;
-	t->original.milli = larger(t->original.milli, gpus * MODEL_GPU_MILLI);
-	t->original.mib = larger(t->original.mib, device_mib);
+	t->original.milli = larger_int32(t->original.milli, gpus * MODEL_GPU_MILLI);
+	t->original.mib = larger_int32(t->original.mib, device_mib);
 	if (wp->phase != POD_RUNNING) {
 		t->pending++;
 		return;
 	}
 	t->running++;
-	t->allocated.milli = larger(t->allocated.milli, gpus * MODEL_GPU_MILLI);
-	t->allocated.mib = larger(t->allocated.mib, device_mib);
+	t->allocated.milli = larger_int32(t->allocated.milli, gpus * MODEL_GPU_MILLI);
+	t->allocated.mib = larger_int32(t->allocated.mib, device_mib);
 	t->up_to_date += want->milli >= MODEL_GPU_MILLI;
-}
-
-bool pods_wait_in_vain(const struct sized_pod *p, const struct world_pod *wp)
-{
-	const struct world_gpu *g = wp->gpu;
-	return g->class == WORLD_TENANT && g->gated && !g->other_gates && !g->beside &&
-	       p->advised && !wp->deleting && reason_would_run_whole(g->told);
 }
 
 /* C35. The first time it counts from when it was told, so that another leader goes on. */
@@ -324,7 +149,7 @@ static void tally(struct sizer *s, struct sized_pod *p, const struct world_pod *
 {
 	const struct world_gpu *g = wp->gpu;
 	note_vain(p, wp, now_ms);
-	struct sized_feed *f = g->container != NULL ? feed_of(p, g->container) : NULL;
+	struct sized_feed *f = g->container != NULL ? pods_feed(p, g->container) : NULL;
 	if (f == NULL) {
 		return;
 	}
@@ -338,7 +163,7 @@ static void tally(struct sizer *s, struct sized_pod *p, const struct world_pod *
 	if (g->class == WORLD_TENANT) {
 		tally_tenant(&c->tally, g, &c->in_force);
 	} else {
-		tally_whole(&c->tally, wp, &c->in_force, device_of(s, p));
+		tally_whole(&c->tally, wp, &c->in_force, device_mib_of(s, p));
 	}
 }
 
@@ -348,14 +173,6 @@ void pods_settle(struct sizer *s, struct sized_pod *p, int64_t now_ms)
 		history_settle(p->feeds[i].container->history, &p->feeds[i].feed, now_ms);
 	}
 	heals_tally(s, p, now_ms);
-}
-
-int64_t pods_ready_ms(const struct sized_pod *p, const struct world_gpu *g, int64_t now_ms)
-{
-	if (!g->ready) {
-		return 0;
-	}
-	return p->ready_ms != 0 ? p->ready_ms : now_ms;
 }
 
 static void note_share(struct sized_pod *p, const struct world_gpu *g)
@@ -374,7 +191,7 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 		return;
 	}
 	bool alone = false;
-	struct sized_pod *p = known(s, wp, &alone);
+	struct sized_pod *p = pods_assigned(s, wp, &alone);
 	if (p == NULL) {
 		if (alone) {
 			(void)strangers_count(&s->strangers, NULL, world_pod_milli(wp));
@@ -422,7 +239,7 @@ void sizer_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 
 /* --- what they use --- */
 
-static const char *name_of(const struct sized_pod *p, const struct sizer_figure *f)
+static const char *figure_container(const struct sized_pod *p, const struct sizer_figure *f)
 {
 	if (p->parted && f->container[0] != '\0') {
 		return f->container;
@@ -443,17 +260,17 @@ static void classify(const struct sizer *s, const struct sized_pod *p, struct si
 		.started_ms = p->created_ms,
 		.used_mib = sample->mem_bytes != METERED_ABSENT ? sample->mem_bytes >> 20
 								: METERED_ABSENT,
-		.visible_mib = device_of(s, p),
+		.visible_mib = device_mib_of(s, p),
 		.now_ms = sample->at_ms,
 	};
 	kept->memory_class = (uint8_t)prealloc_classify(
 		(enum memory_class)kept->memory_class, &f->memory.watch, &look);
 }
 
-static void take(struct sizer *s, struct sized_pod *p, const struct sizer_use *use,
+static void take_figure(struct sizer *s, struct sized_pod *p, const struct sizer_use *use,
 	const struct sizer_figure *f, int64_t now_ms)
 {
-	const char *name = name_of(p, f);
+	const char *name = figure_container(p, f);
 	struct history_sample sample = {
 		.source = {use->source, f->estimated, f->basis},
 		.at_ms = f->at_ms,
@@ -463,7 +280,7 @@ static void take(struct sizer *s, struct sized_pod *p, const struct sizer_use *u
 				: METERED_FULL,
 		.mem_bytes = f->mem_bytes,
 	};
-	struct sized_feed *feed = name != NULL ? feed_of(p, name) : NULL;
+	struct sized_feed *feed = name != NULL ? pods_feed(p, name) : NULL;
 	if (feed == NULL || !feed->container->fitted) {
 		return;
 	}
@@ -483,13 +300,13 @@ static void take_all(
 	if (!p->parted) {
 		const char *name = p->feed_count == 1 ? p->feeds[0].container->name : NULL;
 		if (name != NULL && uses_pod(use, name, &f)) {
-			take(s, p, use, &f, now_ms);
+			take_figure(s, p, use, &f, now_ms);
 		}
 		return;
 	}
 	for (uint32_t i = 0; i < use->figure_count; i++) {
 		if (uses_container(use, i, &f)) {
-			take(s, p, use, &f, now_ms);
+			take_figure(s, p, use, &f, now_ms);
 		}
 	}
 }

@@ -1,16 +1,21 @@
 /* What one workload should have: its policy, then each container by itself. */
-#include "model/framework.h"
-#include "rolls.h"
+#include "workload_target.h"
 
 #include <stdio.h>
 
-#include "size/ask.h"
+#include "heals.h"
+#include "model/framework.h"
+#include "owner/kinds.h"
 #include "resize_request.h"
+#include "roll_record.h"
+#include "size/ask.h"
+#include "size/builtin.h"
+#include "sized.h"
 
 #define FULL_MILLI MODEL_GPU_MILLI
 
 /* Who is scaled is the owner at the top, which of a group's pods is not the workload. */
-static void look_around(
+static void find_scalers(
 	struct sizer *s, const struct sized *x, const struct workload *w, struct decision *d)
 {
 	struct workload_key target = x->key;
@@ -59,7 +64,7 @@ static void mind_runs(const struct sized *x, struct sizing *s)
 	}
 }
 
-static bool choose(struct sizer *s, struct sized *x, struct decision *d)
+static bool choose_workload_policy(struct sizer *s, struct sized *x, struct decision *d)
 {
 	struct pod pod, anew;
 	struct workload w;
@@ -79,8 +84,8 @@ static bool choose(struct sizer *s, struct sized *x, struct decision *d)
 	x->type = w.type;
 	x->retention_s = w.retention_s;
 	devices_unpin(&pod, &s->scratch, &anew);
-	x->device_mib = small(devices_for(&s->devices, d->world, &anew));
-	look_around(s, x, &w, d);
+	x->device_mib = to_int32(devices_for(&s->devices, d->world, &anew));
+	find_scalers(s, x, &w, d);
 	struct policy_set set;
 	set.items = world_policies(d->world, &set.count);
 	d->choice = policy_choose(&set, &who);
@@ -149,7 +154,7 @@ static struct share shown_whole(
 }
 
 /* The GPU that its pods have, as far as that is known. */
-static struct share whole(const struct sizer *s, const struct sized_container *c)
+static struct share whole_gpu_share(const struct sizer *s, const struct sized_container *c)
 {
 	int64_t has = c->tally.whole ? c->tally.original.mib : 0;
 	return (struct share){FULL_MILLI, has > 0 ? has : devices_largest(&s->devices)};
@@ -170,7 +175,7 @@ static bool is_undone(struct sized_container *c, int64_t now_ms)
 }
 
 /* What is looked at after the decision. */
-static void keep(struct sized_container *c, const struct history_facts *facts,
+static void keep_decision(struct sized_container *c, const struct history_facts *facts,
 	const struct recommend_answer *a, const struct hold_answer *held)
 {
 	c->facts = (struct sized_facts){facts->first_ms, facts->last_ms, facts->samples,
@@ -182,7 +187,7 @@ static void keep(struct sized_container *c, const struct history_facts *facts,
 		.lower = small_of(a->lower.milli, a->lower.mib),
 		.upper = small_of(a->upper.milli, a->upper.mib),
 		.last_sample_ms = a->usage.last_sample_ms,
-		.peak_mib = small(a->usage.peak_mib),
+		.peak_mib = to_int32(a->usage.peak_mib),
 		.p50_percent = a->usage.p50_percent,
 		.target_percent = a->usage.target_percent,
 		.capped_by = (uint8_t)recommend_capped(a),
@@ -196,7 +201,8 @@ static void keep(struct sized_container *c, const struct history_facts *facts,
 
 /* A person's bounds hold at once, for they are no saving: admission and the engine give no share
  * beyond them, and a share that no pod can have would be asked for for ever. */
-static void bound(const struct sizer *s, struct sized_container *c, const struct decision *d)
+static void bound_to_policy(
+	const struct sizer *s, struct sized_container *c, const struct decision *d)
 {
 	int64_t context = s->config.context_mib;
 	int64_t least = c->fills ? framework_least_mib(context) : context;
@@ -208,7 +214,7 @@ static void decide_container(
 {
 	const struct sizing *sizing = &d->choice.sizing;
 	const struct share base = heals_base(x, c, sizing);
-	const struct share all = whole(s, c);
+	const struct share all = whole_gpu_share(s, c);
 	const struct share before = c->converted ? c->in_force : all;
 	history_fit(c->history, sizing, d->now_ms);
 	c->fitted = true;
@@ -232,7 +238,7 @@ static void decide_container(
 	if (!rolls_hold(x)) {
 		hold_step(&ask, history_kept(c->history), &held);
 	}
-	keep(c, &facts, &answer, &held);
+	keep_decision(c, &facts, &answer, &held);
 	if (rolls_hold(x) && !c->converted) {
 		return;
 	}
@@ -242,14 +248,14 @@ static void decide_container(
 		c->in_force = heals_step(x, c, d, &held.target);
 		heals_shrunk(c, &before, d->now_ms); /* what we took away, and not a person */
 		if (c->converted) {
-			bound(s, c, d);
+			bound_to_policy(s, c, d);
 		}
 	} else {
 		c->in_force = shown_whole(&all, &answer.target, held.compute.why);
 	}
 }
 
-static void remember(struct sizer *s, struct sized *x, const struct policy_choice *choice)
+static void remember_policy(struct sizer *s, struct sized *x, const struct policy_choice *choice)
 {
 	const char *name = choice->policy != NULL ? choice->policy->name : NULL;
 	heals_policy(x, choice);
@@ -305,12 +311,12 @@ static bool is_idle(const struct sized *x, int64_t now_ms)
 
 bool decide_workload(struct sizer *s, struct sized *x, struct decision *d)
 {
-	if (choose(s, x, d)) {
-		remember(s, x, &d->choice);
+	if (choose_workload_policy(s, x, d)) {
+		remember_policy(s, x, &d->choice);
 	} else if (!choose_again(x, d)) {
 		return false;
 	} else {
-		look_around(s, x, NULL, d);
+		find_scalers(s, x, NULL, d);
 	}
 	x->keeps_compute = d->scaler != NULL;
 	x->heal.paused = x->heals = false;

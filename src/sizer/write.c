@@ -1,74 +1,16 @@
 /* When a GPURecommendation is made or its status written: one write of one object at a time, at
  * most SIZER_PER_SECOND in all, and those that only bring new figures wait for a minute, and for
  * all others. */
+#include "write.h"
+
+#include "actions.h"
+#include "model/quantity.h"
+#include "say.h"
 #include "surges.h"
 
-#include "model/names.h"
-#include "model/quantity.h"
-
-#define TOKEN_MS   (1000 / SIZER_PER_SECOND)
-#define FIRST_MS   (1000 / SIZER_FIRST_PER_SECOND)
-#define FULL_MS	   1000
-#define FIGURES_AT (FULL_MS / 2) /* the rest is for what cannot wait */
-#define ID_BIT	   (UINT64_C(1) << 63)
-#define AGAIN_MS   2000
-#define AGAIN_MAX  5	/* doublings */
-#define ECHO_MS	   5000 /* until the watch shows what was made */
-
-bool sizer_owns(uint64_t action_id)
-{
-	return (action_id & ID_BIT) != 0;
-}
-
-/* --- the pace --- */
-
-static int64_t filled(int64_t tokens_ms, int64_t more_ms)
-{
-	bool full = more_ms >= FULL_MS || tokens_ms + more_ms >= FULL_MS;
-	return full ? FULL_MS : tokens_ms + more_ms;
-}
-
-void write_fill(struct sizer *s, int64_t mono_ms)
-{
-	int64_t more = mono_ms - s->filled_ms;
-	s->tokens_ms = filled(s->tokens_ms, more);
-	s->first_ms = filled(s->first_ms, more);
-	s->filled_ms = mono_ms;
-}
-
-static int64_t lacks(int64_t tokens_ms, int64_t least_ms)
-{
-	return tokens_ms >= least_ms ? 0 : least_ms - tokens_ms;
-}
-
-int64_t write_next(const struct sizer *s)
-{
-	return s->filled_ms + time_min(lacks(s->tokens_ms, TOKEN_MS), lacks(s->first_ms, FIRST_MS));
-}
-
-/* Those have a pace of their own, so that nobody else waits for them. */
-static bool take_first(struct sizer *s)
-{
-	if (s->first_ms < FIRST_MS) {
-		return false;
-	}
-	s->first_ms -= FIRST_MS;
-	return true;
-}
-
-static bool take_token(struct sizer *s, int64_t least)
-{
-	if (s->tokens_ms < least) {
-		return false;
-	}
-	s->tokens_ms -= TOKEN_MS;
-	return true;
-}
-
-struct action *write_action(struct sizer *s, struct plan *plan, enum action_type type)
-{
-	return plan_add(plan, type, ID_BIT | ++s->next_id);
-}
+#define AGAIN_MS  2000
+#define AGAIN_MAX 5    /* doublings */
+#define ECHO_MS	  5000 /* until the watch shows what was made */
 
 /* --- who owns it --- */
 
@@ -82,7 +24,8 @@ static const struct {
 };
 
 /* Its GPURecommendation goes with it; api_version NULL: with nobody. */
-static struct owner owner_of(struct sizer *s, const struct sized *x, const struct world *w)
+static struct owner recommendation_owner(
+	struct sizer *s, const struct sized *x, const struct world *w)
 {
 	struct pod pod;
 	struct workload of;
@@ -106,12 +49,13 @@ static struct owner owner_of(struct sizer *s, const struct sized *x, const struc
 		    : none;
 }
 
-static void create(struct sizer *s, struct sized *x, const struct decision *d, struct plan *plan)
+static void create_recommendation(
+	struct sizer *s, struct sized *x, const struct decision *d, struct plan *plan)
 {
 	struct action *a = write_action(s, plan, ACTION_CREATE_RECOMMENDATION);
 	struct recommendation *r = ARENA_NEW(&plan->arena, struct recommendation);
 	const struct recommendation made = {.name = x->object, .target = x->key};
-	struct owner owner = owner_of(s, x, d->world);
+	struct owner owner = recommendation_owner(s, x, d->world);
 	recommendation_copy(&plan->arena, &made, r);
 	a->ns = r->target.ns;
 	a->name = r->name;
@@ -128,7 +72,7 @@ bool write_delete(struct sizer *s, struct sized *x, struct sizer_now now, struct
 	if (x->action != 0 || now.mono_ms < x->retry_ms) {
 		return true;
 	}
-	if (!take_token(s, FIGURES_AT)) {
+	if (!write_take_token(s, ACTIONS_FIGURES_AT)) {
 		return false;
 	}
 	struct action *a = write_action(s, plan, ACTION_DELETE_RECOMMENDATION);
@@ -140,30 +84,9 @@ bool write_delete(struct sizer *s, struct sized *x, struct sizer_now now, struct
 	return true;
 }
 
-struct action *write_event(struct sizer *s, const struct sized *x, struct plan *plan)
-{
-	struct action *a = write_action(s, plan, ACTION_EVENT);
-	a->ns = arena_strdup(&plan->arena, x->key.ns);
-	a->name = arena_strdup(&plan->arena, x->object);
-	a->uid = arena_strdup(&plan->arena, x->uid);
-	a->regarding_kind = "GPURecommendation";
-	a->regarding_api_version = NAME_GROUP "/" NAME_VERSION;
-	return a;
-}
-
 /* --- its status --- */
 
-const char *say_share(struct arena *a, const struct share *s)
-{
-	char memory[QUANTITY_TEXT_MAX];
-	if (s->milli == 0) {
-		return "nothing";
-	}
-	return arena_printf(a, "%lld%% and %s", (long long)((s->milli + 5) / 10),
-		memory_format(s->mib, memory));
-}
-
-static void tell(struct sizer *s, const struct sized *x, struct plan *plan)
+static void emit_target_changes(struct sizer *s, const struct sized *x, struct plan *plan)
 {
 	for (size_t i = 0; i < x->containers.count; i++) {
 		const struct sized_container *c = x->containers.items[i];
@@ -171,7 +94,7 @@ static void tell(struct sizer *s, const struct sized *x, struct plan *plan)
 			(c->in_force.milli == c->told.milli && c->in_force.mib == c->told.mib)) {
 			continue;
 		}
-		const struct share was = share_of(c->told);
+		const struct share was = share_widened(c->told);
 		struct action *a = write_event(s, x, plan);
 		a->event_reason = "RecommendationUpdated";
 		a->message = arena_printf(&plan->arena, "%s: the target is %s now, it was %s",
@@ -180,7 +103,19 @@ static void tell(struct sizer *s, const struct sized *x, struct plan *plan)
 	}
 }
 
-static void write_status(
+struct sized_said sized_said_of(const struct recommendation *r)
+{
+	struct sized_said said;
+	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
+		const struct recommended_condition *c = &r->conditions[i];
+		bool known = c->since_ms > 0 && c->since_ms / 1000 <= UINT32_MAX;
+		said.since_s[i] = known ? (uint32_t)(c->since_ms / 1000) : 0;
+		said.status[i] = (uint8_t)c->status;
+	}
+	return said;
+}
+
+static void write_recommendation_status(
 	struct sizer *s, struct sized *x, const struct recommendation *r, struct plan *plan)
 {
 	struct action *a = write_action(s, plan, ACTION_RECOMMENDATION_STATUS);
@@ -202,13 +137,8 @@ static void write_status(
 		c->asked = small_of(c->in_force.milli, c->in_force.mib);
 	}
 	if (recommendation_holds(r)) {
-		tell(s, x, plan);
+		emit_target_changes(s, x, plan);
 	}
-}
-
-bool write_may(struct sizer *s)
-{
-	return take_token(s, FIGURES_AT);
 }
 
 bool write_workload(struct sizer *s, struct sized *x, const struct decision *d,
@@ -222,10 +152,10 @@ bool write_workload(struct sizer *s, struct sized *x, const struct decision *d,
 		return true;
 	}
 	if (x->uid == NULL) {
-		if (!take_first(s)) {
+		if (!write_may_first(s)) {
 			return false;
 		}
-		create(s, x, d, plan);
+		create_recommendation(s, x, d, plan);
 		return true;
 	}
 	say_recommendation(x, d, &plan->arena, &r);
@@ -237,7 +167,8 @@ bool write_workload(struct sizer *s, struct sized *x, const struct decision *d,
 		return true;
 	}
 	bool first = x->said.status[RECOMMENDATION_READY] == CONDITION_ABSENT;
-	if (first ? !take_first(s) : !take_token(s, urgent ? TOKEN_MS : FIGURES_AT)) {
+	if (first ? !write_may_first(s)
+		  : !write_take_token(s, urgent ? ACTIONS_TOKEN_MS : ACTIONS_FIGURES_AT)) {
 		if (!urgent && !s->skipped) {
 			s->skipped = true;
 			s->next_from = x->slot;
@@ -245,7 +176,7 @@ bool write_workload(struct sizer *s, struct sized *x, const struct decision *d,
 		return !urgent;
 	}
 	x->wrote_ms = now.mono_ms;
-	write_status(s, x, &r, plan);
+	write_recommendation_status(s, x, &r, plan);
 	return true;
 }
 
@@ -268,7 +199,7 @@ static void forget_want(struct sized *x)
 	x->want = NULL;
 }
 
-static void settle(struct sized *x, struct sizer_now now, const struct outcome *outcome)
+void write_settle(struct sized *x, struct sizer_now now, const struct outcome *outcome)
 {
 	x->action = 0;
 	if (outcome->fault.kind == FAULT_NONE) {
@@ -283,19 +214,4 @@ static void settle(struct sized *x, struct sizer_now now, const struct outcome *
 	forget_want(x);
 	x->retry_ms = now.mono_ms + (AGAIN_MS << x->failures);
 	x->failures += x->failures < AGAIN_MAX;
-}
-
-void sizer_settle(
-	struct sizer *s, struct sizer_now now, uint64_t action_id, const struct outcome *outcome)
-{
-	for (size_t i = 0; i < s->workloads.count; i++) {
-		if (s->workloads.items[i]->action == action_id) {
-			settle(s->workloads.items[i], now, outcome);
-			return;
-		}
-	}
-	if (!surges_answer(s, now, action_id, outcome) &&
-		!rolls_answer(s, now, action_id, outcome)) {
-		(void)save_settle(s, now, action_id, outcome);
-	}
 }

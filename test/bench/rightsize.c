@@ -19,10 +19,13 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "history/history.h"
+#include "history/history_pack.h"
 #include "meter/scrape.h"
 #include "model/checkpoint.h"
 #include "model/names.h"
+#include "sizer/recommendation_watch.h"
 #include "sizer/sizer.h"
+#include "sizer/workload_pods.h"
 #include "state.h"
 
 #define START	     1767225600000

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "history/history_pack.h"
 #include "history/pool.h"
 
 #define NOW 1767225600000

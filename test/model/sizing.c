@@ -3,9 +3,14 @@
 
 #include "check_roll.h"
 #include "model/names.h"
+#include "sim_parts.h"
+#include "sizer/recommendation_watch.h"
+#include "sizer/usage_checkpoints.h"
+#include "sizer/workload_pods.h"
 #include "trace.h"
 #include "webhook.h"
 #include "work_objects.h"
+#include "works.h"
 
 #define STEP_BUDGET 400
 #define SETTLE_MS   60000

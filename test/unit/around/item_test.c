@@ -4,7 +4,7 @@
 
 #include "around/around.h"
 #include "base/str.h"
-#include "parts.h"
+#include "item.h"
 
 Test(item, a_copy_outlives_what_it_was_made_of)
 {

@@ -3,6 +3,7 @@
 
 #include "base/rand.h"
 #include "bed.h"
+#include "history/history_pack.h"
 #include "history/pool.h"
 #include "levels.h"
 #include "model/pack.h"

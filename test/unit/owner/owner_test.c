@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
+#include "owner/kinds.h"
 #include "owner/owner.h"
 
 static struct owner_top top_of(const char *api_version, const char *kind, const char *name,

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "owner/owner.h"
+#include "owner/work.h"
 
 static enum workload_type work(
 	const char *api, const char *kind, struct container c, struct pair label)

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "roll/course.h"
 #include "roll/roll.h"
+#include "roll/rollout_plan.h"
 
 #define MINUTE	     60000LL
 #define HOUR	     (60 * MINUTE)

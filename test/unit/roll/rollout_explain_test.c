@@ -2,6 +2,8 @@
 #include <criterion/criterion.h>
 
 #include "base/str.h"
+#include "roll/rollout_explain.h"
+#include "roll/rollout_plan.h"
 #include "played.h"
 
 Test(explain, S2_the_blocker_and_the_time_are_named)

@@ -2,6 +2,8 @@
 #include <criterion/criterion.h>
 
 #include "base/str.h"
+#include "roll/course.h"
+#include "roll/rollout_plan.h"
 #include "played.h"
 
 struct bench {

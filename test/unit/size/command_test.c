@@ -3,7 +3,10 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "framework_detection.h"
+
+#include "command.h"
+#include "model/mutation.h"
+#include "model/pod.h"
 
 #define VLLM_IMAGE "vllm/vllm-openai:v0.10"
 #define NOWHERE	   (-1)

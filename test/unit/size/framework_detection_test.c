@@ -1,7 +1,7 @@
 /* Frameworks that take a GPU's memory at start. */
 #include <criterion/criterion.h>
 
-#include "framework_detection.h"
+#include "size/framework_detection.h"
 #include "model/names.h"
 #include "size/admit.h"
 

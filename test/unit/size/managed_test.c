@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "managed.h"
+#include "size/managed.h"
 #include "model/names.h"
 #include "size/admit.h"
 

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "model/names.h"
+#include "size/builtin.h"
 #include "size/policy_resolution.h"
 
 #define SET(...)                                                                                   \

@@ -1,7 +1,8 @@
 /* Who is replaced for another share, and who gets it where he is. */
 #include "played.h"
 
-#include "rolls.h"
+#include "roll_record.h"
+#include "sized.h"
 
 /* Two tenants of 30 % and 7 GiB, made from whole pods. */
 static void converted(struct played *p)

@@ -9,7 +9,9 @@
 
 #include "base/map.h"
 #include "model/names.h"
+#include "sizer/recommendation_watch.h"
 #include "sizer/sizer.h"
+#include "sizer/workload_pods.h"
 #include "state.h"
 
 #define BED_MIB	   81920

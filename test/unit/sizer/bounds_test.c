@@ -1,6 +1,7 @@
 /* A person's bounds hold at once, for what is in force and so for what runs. */
 #include "healed.h"
 #include "played.h"
+#include "sized.h"
 
 /* Two pods with a share that their policy allows. */
 static void begin(struct played *p, bool mps, int percent)

@@ -4,6 +4,8 @@
 
 #include "bed.h"
 
+#include "sizer/workload_pods.h"
+
 #define WEB "deployment-web"
 #define GIB INT64_C(1024)
 

@@ -1,6 +1,10 @@
 /* Pods that end for want of memory: what the next run of one that does not restart gets, and whose
  * fault it was. */
 #include "healed.h"
+#include "sized_pods.h"
+
+#include "sizer/usage_checkpoints.h"
+#include "sizer/workload_pods.h"
 
 #define HEALED (9 * GIB + 768)
 

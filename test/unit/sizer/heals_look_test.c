@@ -1,5 +1,7 @@
 /* Workloads in need are looked at in slices, between the rounds, and none of them is passed by. */
 #include "bed.h"
+#include "heals_ends.h"
+#include "sized.h"
 
 #define WORKLOADS 30
 /* Enough for a few of them in one step. */

@@ -1,5 +1,6 @@
 /* How healing is told. */
 #include "bed.h"
+#include "heals_say.h"
 
 #define WEB "deployment-web"
 

@@ -1,6 +1,7 @@
 /* Healing: its scenarios by their numbers, from what is seen of pods to what is wished and told.
  * What each step is, test/unit/right/heal_test.c has. */
 #include "healed.h"
+#include "sized.h"
 
 Test(heals, H1_an_out_of_memory_is_healed_before_the_next_round)
 {

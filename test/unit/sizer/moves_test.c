@@ -1,7 +1,8 @@
 /* Tenants whose neighbours take what they lack go to another GPU, one at a time. */
 #include "played.h"
 
-#include "rolls.h"
+#include "roll_record.h"
+#include "sized.h"
 
 #define WEB "deployment-web"
 

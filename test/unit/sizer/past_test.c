@@ -2,6 +2,7 @@
 #include "bed.h"
 
 #include "sizer/past.h"
+#include "sizer/usage_checkpoints.h"
 
 #define WEB "deployment-web"
 

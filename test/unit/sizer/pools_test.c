@@ -1,5 +1,8 @@
 /* What is taken of what pods tell of their pools, beside what they use. */
 #include "bed.h"
+#include "sized.h"
+
+#include "sizer/workload_pods.h"
 
 #define UNITS  29491 /* of 2 MiB, beside 16 GiB */
 #define FEWER  12000

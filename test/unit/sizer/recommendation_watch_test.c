@@ -1,5 +1,8 @@
 /* What the watch tells of GPURecommendations. */
 #include "bed.h"
+#include "sized.h"
+
+#include "sizer/recommendation_watch.h"
 
 #define WEB "deployment-web"
 

@@ -1,5 +1,6 @@
 /* Which tenants that run should have another share where they are. */
 #include "bed.h"
+#include "sized.h"
 
 #define WEB "deployment-web"
 

@@ -1,7 +1,10 @@
 /* Who stays, or goes, between two rounds, after a rollback, and beside others who replace pods. */
 #include "played.h"
 
+#include "sized.h"
 #include "surges.h"
+
+#include "sizer/workload_pods.h"
 
 #define WEB "deployment-web"
 

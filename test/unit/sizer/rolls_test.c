@@ -1,7 +1,7 @@
 /* Running pods are replaced, through the whole sizer, on virtual time. */
 #include "played.h"
 
-#include "rolls.h"
+#include "roll_record.h"
 
 #define WEB "deployment-web"
 

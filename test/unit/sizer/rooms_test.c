@@ -2,7 +2,7 @@
 #include "bed.h"
 
 #include "rooms.h"
-#include "size/policy_resolution.h"
+#include "size/builtin.h"
 
 struct site {
 	struct bed *bed;

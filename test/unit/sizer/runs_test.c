@@ -1,5 +1,8 @@
 /* Runs: which ends of pods count, and that each does once. */
 #include "bed.h"
+#include "sized.h"
+
+#include "sizer/usage_checkpoints.h"
 
 #define NIGHTLY "cronjob-nightly"
 #define RUNNERS "autoscalingrunnerset-gpu-65eed891"

@@ -1,6 +1,7 @@
 /* The table of workloads. */
 #include "base/intern.h"
 #include "bed.h"
+#include "sized.h"
 
 static struct workload_key key(const char *name)
 {

@@ -1,5 +1,6 @@
 /* The round: from figures to a GPURecommendation, and over a restart. */
 #include "bed.h"
+#include "sized.h"
 
 #define WEB "deployment-web"
 

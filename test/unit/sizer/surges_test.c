@@ -1,4 +1,5 @@
 /* Surges through the whole sizer. */
+#include "sized.h"
 #include "staged.h"
 
 Test(surges, u3_the_new_one_is_ready_and_adopted_before_the_old_one_goes)

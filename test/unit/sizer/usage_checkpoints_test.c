@@ -1,6 +1,8 @@
 /* Checkpoints: written now and then, at the end at once, and read again. */
 #include "bed.h"
 
+#include "sizer/usage_checkpoints.h"
+
 #define WEB "deployment-web"
 
 static struct bed *learnt(int64_t checkpoint_ms)

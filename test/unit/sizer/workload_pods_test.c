@@ -1,5 +1,8 @@
 /* Whose a pod is, and what of its use is taken. */
 #include "bed.h"
+#include "sized.h"
+
+#include "sizer/workload_pods.h"
 
 #define WEB "deployment-web"
 

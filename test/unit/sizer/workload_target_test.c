@@ -1,6 +1,8 @@
 /* Which policy, and what comes of a history under it. */
 #include "bed.h"
 
+#include "size/builtin.h"
+
 #define WEB "deployment-web"
 
 static const struct recommended_container *container(struct bed *b)

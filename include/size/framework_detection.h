@@ -15,8 +15,11 @@ struct telling {
 	uint32_t script; /* as in struct mutation; counts where it is told by an argument */
 };
 struct telling telling_of(const struct container *c);
+/* Frameworks that take most of a GPU's memory at start whatever their share is. NULL, or its name.
+ */
+const char *admit_preallocator(const struct container *c);
+/* Of an image alone: does what it runs take memory ahead of need whatever else is said? Of JAX,
+ * TensorFlow and Triton variables and models say, and an image does not. `image` may be NULL. */
+bool admit_takes_ahead(const char *image);
 
-/* command.c: may an option of this framework stand at the end of the container's command line, so
- * that its server reads it? `ret_script` as in struct mutation. */
-bool command_takes_option(const struct container *c, const char *framework, uint32_t *ret_script);
 #endif

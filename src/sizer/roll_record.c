@@ -1,12 +1,160 @@
-/* What became of what rolls.c asked for: an eviction, and the reading of an owner. */
-#include "rolls.h"
+/* What is remembered of a workload's replacements: as the GPURecommendation told it, as they began
+ * and ended, and what the writes came to: an eviction, and the reading of an owner. */
+#include "roll_record.h"
 
-#include "model/standing.h"
+#include "roll/rollout_plan.h"
 #include "size/admit.h"
+#include "sized.h"
 
 /* An owner that could not be read is tried again after so long, doubling to */
 #define OWNER_RETRY_MS 5000
 #define OWNER_MISSES   6 /* so many times */
+
+/* Of one word in lastUpdate. */
+#define REASON_MAX 32
+
+struct sized_roll *rolls_record(struct sized *x)
+{
+	if (x->roll == NULL) {
+		x->roll = xcalloc(1, sizeof *x->roll);
+		x->roll->roll.revision = -1;
+	}
+	return x->roll;
+}
+
+void rolls_set_update(struct sizer *s, struct sized_roll *m, enum update_result result,
+	int64_t at_ms, const char *reason)
+{
+	char cut[REASON_MAX];
+	snprintf(cut, sizeof cut, "%s", text_or(reason, ""));
+	names_set(s, &m->update.reason, cut[0] != '\0' ? cut : NULL);
+	m->result = (uint8_t)result;
+	m->update.at_ms = at_ms;
+}
+
+void rolls_told(struct sizer *s, struct sized *x, const struct recommendation *told)
+{
+	const struct recommended_update *u = &told->last_update;
+	bool stopped = told->conditions[RECOMMENDATION_PAUSED].status == CONDITION_TRUE;
+	x->shown = told->revision;
+	if ((x->roll == NULL && u->result == UPDATE_NONE && !stopped) ||
+		(x->roll != NULL && x->roll->live)) {
+		return;
+	}
+	struct sized_roll *m = rolls_record(x);
+	roll_restore(&m->roll, told);
+	if (text_equals(told->conditions[RECOMMENDATION_PAUSED].reason, HEALS_PAUSED)) {
+		m->roll.paused = ROLL_UP_TO_DATE; /* it is healing's, which remembers it itself */
+		m->roll.paused_ms = 0;
+	}
+	rolls_set_update(s, m, u->result, u->at_ms, u->reason);
+}
+
+void rolls_forget(struct sizer *s, struct sized *x)
+{
+	struct sized_roll *m = x->roll;
+	if (m == NULL) {
+		return;
+	}
+	roll_fleet_end(&s->fleet, m->roll.id);
+	roll_finish(&m->roll);
+	m->roll = (struct roll){.revision = m->roll.revision,
+		.begun_ms = m->roll.begun_ms,
+		.paused = m->roll.paused,
+		.paused_ms = m->roll.paused_ms,
+		.returns = m->roll.returns,
+		.returned_ms = m->roll.returned_ms};
+	m->live = false;
+	m->eviction = m->reading = 0;
+	m->wants_to_go = false;
+	m->seen = (struct owner_seen){0};
+}
+
+void rolls_drop(struct sizer *s, struct sized *x)
+{
+	rolls_forget(s, x);
+	if (x->roll != NULL) {
+		names_set(s, &x->roll->update.reason, NULL);
+	}
+	free(x->roll);
+	x->roll = NULL;
+}
+
+bool rolls_hold(const struct sized *x)
+{
+	const struct roll *r = x->roll != NULL ? &x->roll->roll : NULL;
+	return r != NULL && (r->paused == ROLL_PAUSED || r->paused == ROLL_GIVEN_BACK);
+}
+
+void rolls_found(struct sizer *s, struct sized *x, const struct world_pod *wp, struct sizer_now now,
+	const struct world *w)
+{
+	struct roll *r = &rolls_record(x)->roll;
+	if (r->doing != ROLL_NOTHING) {
+		return;
+	}
+	const char *node = wp->node != WORLD_NONE ? world_node_at(w, wp->node)->name : NULL;
+	x->roll->live = true;
+	r->doing = ROLL_SURGE;
+	r->since_ms = now.policy_ms;
+	r->newest_ms = wp->gpu->created_ms - 1;
+	r->revision = x->revision;
+	r->id = roll_fleet_begin(&s->fleet, node, now.policy_ms);
+}
+
+/* Whoever admits the next pod reads it from there. */
+bool rolls_shown(const struct sized *x)
+{
+	for (size_t i = 0; i < x->containers.count; i++) {
+		const struct sized_container *c = x->containers.items[i];
+		if (c->tally.pods > 0 &&
+			(c->in_force.milli != c->told.milli || c->in_force.mib != c->told.mib)) {
+			return false;
+		}
+	}
+	return x->uid != NULL && x->shown == x->revision;
+}
+
+void rolls_end_healing(struct sized_container *c)
+{
+	struct sized_heal *h = heals_touch(c);
+	h->ended |= h->answer.healing;
+	memset(&h->answer, 0, sizeof h->answer);
+	h->state.compute = h->state.memory = (struct heal_half){0};
+	h->capped_by = CAPPED_BY_NONE;
+	h->uncapped = (struct small_share){0, 0};
+	history_kept(c->history)->held = c->in_force;
+}
+
+bool rolls_give_back(struct sizer *s, struct sized *x, const struct decision *d)
+{
+	struct sized_roll *m = rolls_record(x);
+	if (!roll_give_back(&m->roll, &s->fleet, d->now_ms)) {
+		return false;
+	}
+	m->live = true;
+	m->stopped_under = 0;
+	for (size_t i = 0; i < x->containers.count; i++) {
+		struct sized_container *c = x->containers.items[i];
+		c->converted = false;
+		c->in_force = (struct share){MODEL_GPU_MILLI, x->device_mib};
+		rolls_end_healing(c);
+	}
+	rolls_set_update(s, m, UPDATE_ROLLED_BACK, d->now_ms, roll_why_name(ROLL_GIVEN_BACK));
+	return true;
+}
+
+void rolls_settle(struct sizer *s, struct sized *x, const struct roll_ending *e, int64_t now_ms)
+{
+	if (x->roll != NULL && x->roll->roll.doing != ROLL_NOTHING) {
+		if (e->end == ROLL_END_BUDGET || e->end == ROLL_END_REFUSED) {
+			moves_cancel(s, x, x->roll->roll.begun_ms, now_ms);
+		}
+		roll_settle(&x->roll->roll, &s->fleet, e, now_ms);
+	}
+}
+
+/* --- what the writes came to --- */
 
 /* Of "the disruption budget NAME needs ..."; the message where it names none. */
 static const char *budget_name(const char *message, char name[ROLL_BLOCKER_MAX])
@@ -90,7 +238,7 @@ static void miss_owner(struct owner_seen *seen, const struct fault *f, int64_t n
 }
 
 /* Whoever waits for it is looked at now: by the next round it may be too old again. */
-static void answer_reading(
+static void settle_owner_read(
 	struct sizer *s, struct sized *x, const struct outcome *outcome, int64_t now_ms)
 {
 	const struct standing *owner = outcome->standing;
@@ -125,7 +273,7 @@ bool rolls_answer(struct sizer *s, struct sizer_now now, uint64_t id, const stru
 		if (x->roll->eviction == id) {
 			answer_eviction(s, x, &outcome->fault, now.policy_ms);
 		} else {
-			answer_reading(s, x, outcome, now.policy_ms);
+			settle_owner_read(s, x, outcome, now.policy_ms);
 		}
 		return true;
 	}

@@ -1,16 +1,14 @@
 /* The bill of one round while it is counted. */
-#ifndef SIZER_BILLS_H
-#define SIZER_BILLS_H
+#ifndef SIZER_BILL_PARTS_H
+#define SIZER_BILL_PARTS_H
 
 #include "base/map.h"
 #include "base/vec.h"
 #include "right/cost.h"
-#include "sizer/bill.h"
+#include "sizer/bills.h"
 #include "sizer/sizer.h"
 
-struct arena;
 struct pod;
-struct sized;
 struct sized_pod;
 
 /* What something costs: of the last round, and of the one that is counted. */
@@ -70,14 +68,5 @@ struct bills {
 	uint32_t step;
 	struct bill_totals totals, next;
 };
-
-void bills_init(struct bills *b);
-void bills_finish(struct bills *b);
-/* By what labels a pod is counted. */
-void bills_label(struct sizer *s, struct bill_pod *ret, const struct pod *noun);
-/* One slice; false: there is more. */
-bool bills_step(struct sizer *s, const struct world *w, int64_t now_ms, int64_t *budget);
-/* "0.5 USD/h" */
-const char *bills_text(const struct sizer *s, struct arena *a, int64_t micro);
 
 #endif

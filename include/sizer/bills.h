@@ -2,8 +2,8 @@
  * what each has and what it uses; what nobody has is idle. All of it together is the price of all
  * GPUs that nodes offer, to the last millionth. Counted once a round; what is asked is of the last
  * one that ended. */
-#ifndef SIZER_BILL_H
-#define SIZER_BILL_H
+#ifndef SIZER_BILLS_H
+#define SIZER_BILLS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,6 +13,10 @@
 
 struct sizer;
 struct world;
+struct arena;
+struct bill_pod;
+struct bills;
+struct pod;
 
 struct bill_config {
 	const struct prices *prices;	      /* borrowed, like all here; NULL: none */
@@ -47,5 +51,15 @@ bool sizer_bill_row(const struct sizer *s, const struct world *w, enum bill_by b
 	struct bill_row *ret);
 /* The same without looking for the pod, which may be gone since the bill was made. */
 int64_t sizer_bill_cost(const struct sizer *s, enum bill_by by, size_t i);
+
+/* For the other files of the sizer. */
+void bills_init(struct bills *b);
+void bills_finish(struct bills *b);
+/* By what labels a pod is counted. */
+void bills_label(struct sizer *s, struct bill_pod *ret, const struct pod *noun);
+/* One slice; false: there is more. */
+bool bills_step(struct sizer *s, const struct world *w, int64_t now_ms, int64_t *budget);
+/* "0.5 USD/h" */
+const char *bills_text(const struct sizer *s, struct arena *a, int64_t micro);
 
 #endif

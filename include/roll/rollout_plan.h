@@ -1,0 +1,17 @@
+/* The verdict: is a pod of the workload replaced now, which and how? */
+#ifndef ROLL_ROLLOUT_PLAN_H
+#define ROLL_ROLLOUT_PLAN_H
+
+#include "roll/roll.h"
+
+const char *roll_why_name(enum roll_why why); /* one CamelCase word */
+
+/* Follows up what is under way, then judges. */
+void roll_plan(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
+	struct roll_verdict *ret);
+
+/* After a rollback: may that pod, which serves nobody, make way for one with the share before? It
+ * waits as whoever heals does. */
+bool roll_makes_way(struct roll_fleet *fleet, const struct roll_ask *ask, uint32_t pod);
+
+#endif
