@@ -20,22 +20,22 @@
 
 /* A second signal within this escalates. */
 #define HEAL_AGAIN_MS	 3600000
-#define HEAL_PRESS_MS	 600000	   /* between two steps of compute */
-#define HEAL_NEAR_MS	 300000	   /* near the limit for so long is a signal */
-#define HEAL_DOWN_MS	 1800000   /* between two steps down after the hold */
-#define HEAL_RESTARTS	 2	   /* so many */
-#define HEAL_RESTARTS_MS 600000	   /* within this after a shrink of ours undo it */
-#define HEAL_PROVEN_MS	 3600000   /* with it a pod did well for so long: it is no cause any more */
-#define HEAL_ROLLBACK_MS 259200000 /* and block another for so long */
-#define HEAL_LEAK_HOURS	 6	   /* of rising without a plateau, and */
-#define HEAL_LEAK_STEPS	 2	   /* so many steps: a leak */
+#define HEAL_PRESS_MS	 600000	   /* the least time between two steps of compute */
+#define HEAL_NEAR_MS	 300000	   /* memory near its limit for so long is a signal */
+#define HEAL_DOWN_MS	 1800000   /* the least time between two steps down after the hold */
+#define HEAL_RESTARTS	 2	   /* so many restarts undo a shrink of ours, */
+#define HEAL_RESTARTS_MS 600000	   /* if they come within this time after it */
+#define HEAL_PROVEN_MS	 3600000   /* a shrink after which a pod did well for so long is no cause */
+#define HEAL_ROLLBACK_MS 259200000 /* after an undone shrink none follows for so long */
+#define HEAL_LEAK_HOURS	 6	   /* memory that rises for so many hours without a plateau, */
+#define HEAL_LEAK_STEPS	 2	   /* in spite of so many steps, leaks */
 
 /* --- signals --- */
 
 struct heal_exit {
-	int32_t code;	  /* of the container */
+	int32_t code;	  /* the container's exit code */
 	bool told;	  /* its last words are a CUDA out-of-memory */
-	int64_t used_mib; /* in its last minute; METERED_ABSENT: not known */
+	int64_t used_mib; /* memory in its last minute; METERED_ABSENT: not known */
 	int64_t share_mib;
 };
 /* Did it end for lack of GPU memory? 137 is the host's memory, whatever it used. */
@@ -44,10 +44,10 @@ bool heal_exit_is_memory(const struct heal_exit *e);
 enum heal_signal {
 	HEAL_QUIET,
 	HEAL_DENIED,	    /* an allocation was denied, or it ended for lack of memory */
-	HEAL_NEAR_LIMIT,    /* what grows with need is near its limit */
-	HEAL_PRESSED,	    /* compute */
-	HEAL_CONTENTION,    /* not its share is too small: a neighbour takes it */
-	HEAL_RESTARTS_LOOP, /* it restarts since we shrank it */
+	HEAL_NEAR_LIMIT,    /* memory that grows with need is near its limit */
+	HEAL_PRESSED,	    /* it wants more compute */
+	HEAL_CONTENTION,    /* its share is large enough, but a neighbour takes it */
+	HEAL_RESTARTS_LOOP, /* it keeps restarting since we shrank it */
 };
 const char *heal_signal_name(enum heal_signal s); /* for events and messages */
 
@@ -56,39 +56,39 @@ struct heal_ask {
 	int64_t now_ms;
 	struct share allocated;	  /* what running pods have */
 	struct share recommended; /* what they should have without healing: hold_answer.target */
-	bool sure;		  /* enough is known now: what was added may go */
+	bool sure;		  /* enough is known now for what was added to go again */
 	int64_t device_mib;	  /* usable memory of the largest GPU it can get; 0: not known */
 
-	bool denied;	       /* since it was asked last */
-	enum blame blame;      /* if so: with others over their share it is theirs (C29). Where an
-				  enforced limit denied it: BLAME_OWN */
-	int64_t denied_of_mib; /* what those had, at most; 0: what is allocated */
-	int64_t used_mib;      /* METERED_ABSENT: not known */
-	bool grows;	       /* its memory is of the growing class */
-	int32_t rising_hours;  /* history_rising */
-	enum press_verdict press; /* of as many replicas as count (press_counts) */
-	int64_t pressed_milli;	  /* what those have, at most; 0: what is allocated */
+	bool denied;		  /* it ran out of memory since it was asked last */
+	enum blame blame;	  /* whose fault that was (C29); where an enforced limit denied it:
+				     BLAME_OWN */
+	int64_t denied_of_mib;	  /* the largest share that ran out; 0: the allocated one */
+	int64_t used_mib;	  /* METERED_ABSENT: not known */
+	bool grows;		  /* its memory is of the growing class */
+	int32_t rising_hours;	  /* history_rising */
+	enum press_verdict press; /* the verdict on as many replicas as count (press_counts) */
+	int64_t pressed_milli;	  /* the largest share of a pressed one; 0: the allocated one */
 
 	int64_t shrunk_ms;	  /* when we last shrank it; 0: never */
 	struct share shrunk_from; /* what it had before */
-	int32_t restarts; /* since it came to a pod, within HEAL_RESTARTS_MS; of the worst one */
+	int32_t restarts; /* of the worst pod, within HEAL_RESTARTS_MS after it got that share */
 };
 
 /* --- state --- */
 
 struct heal_half {
-	int64_t value; /* what it is held at; 0: not healed */
+	int64_t value; /* the amount that healing holds; 0: it is not healed */
 	int64_t since_ms, until_ms, last_ms;
 	int32_t step;
 };
 
 struct heal {
 	struct heal_half compute, memory; /* milli-GPU, MiB */
-	int64_t near_ms;		  /* near the limit since; 0: it is not */
-	int64_t rolled_ms;		  /* the shrink that was undone; 0: none */
-	bool paused;	/* until a person or the policy says otherwise: heal_resume */
+	int64_t near_ms;		  /* since when memory is near its limit; 0: it is not */
+	int64_t rolled_ms;		  /* when the shrink was that was undone; 0: none */
+	bool paused;	/* it does nothing until a person or the policy says so: heal_resume */
 	bool exhausted; /* a whole device was not enough */
-	bool leaking;	/* growth has stopped */
+	bool leaking;	/* its memory leaks, and is given no more */
 };
 
 void heal_restore(struct heal *h, const struct recommended_healing *told, struct share target,
@@ -98,16 +98,16 @@ void heal_resume(struct heal *h);
 /* --- what follows --- */
 
 struct heal_answer {
-	struct share target; /* never less than what is recommended, but for a leak */
+	struct share target; /* never less than what is recommended, except after a leak */
 	struct share
 		uncapped; /* what the last step asked for; at most a step above the allocation */
-	bool healing;	  /* the rest of these is told in status */
+	bool healing;	  /* something was added, as `told` says in the status */
 	struct recommended_healing told;
-	bool capped;	      /* the policy or the device kept the step from being what it was */
-	int64_t blocked_ms;   /* nothing shrinks before; 0: nothing blocks */
-	enum heal_signal saw; /* now: an event. QUIET: nothing */
-	bool acted;	      /* and the target rose, or went back */
-	bool contention;      /* ask for another GPU, for it or its neighbour */
+	bool capped;	      /* the policy or the device made the step smaller */
+	int64_t blocked_ms;   /* nothing shrinks before that; 0: nothing blocks */
+	enum heal_signal saw; /* the signal that was acted on or ignored now; QUIET: none */
+	bool acted;	      /* the target rose for it, or went back */
+	bool contention;      /* it, or its neighbour, should move to another GPU */
 };
 
 void heal_step(struct heal *h, const struct heal_ask *ask, struct heal_answer *ret);

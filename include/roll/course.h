@@ -4,14 +4,14 @@
 
 #include "roll/roll.h"
 
-/* What is zero is one of which nothing is known. */
+/* A roll that is all zero is one of which nothing is known. */
 void roll_finish(struct roll *r);
 /* What the GPURecommendation says of the past; what was known is forgotten. */
 void roll_restore(struct roll *r, const struct recommendation *told);
 /* C35: pods that were to have a share wait in vain, and new ones are whole for a while. False: a
  * surge is under way, which ends by itself. */
 bool roll_give_back(struct roll *r, struct roll_fleet *fleet, int64_t now_ms);
-/* A person, or another policy: what stopped it is over. */
+/* A person, or another policy, ends what stopped it. */
 void roll_resume(struct roll *r);
 
 /* The caller carries the verdict out: EVICT, SURGE. */
@@ -28,23 +28,23 @@ enum roll_end {
 struct roll_ending {
 	enum roll_end end;
 	const char *by;	 /* who refused; NULL: nobody is named */
-	int64_t wait_ms; /* as it asked; 0: it did not */
-	bool made;	 /* a surge whose new pod was there, and did not get ready */
+	int64_t wait_ms; /* for how long the refusal asked to wait; 0: it did not */
+	bool made;	 /* a surge's new pod was made, and did not get ready */
 };
-/* What became of it. */
+/* What became of the replacement that was begun. */
 void roll_settle(
 	struct roll *r, struct roll_fleet *fleet, const struct roll_ending *e, int64_t now_ms);
-/* How many there should be. */
+/* How many pods the workload should have. */
 int32_t roll_replicas(const struct roll_ask *ask);
 
-/* It counts as one of the workload's pods. */
+/* Does the pod count as one of the workload's? */
 static inline bool roll_pod_counts(const struct roll_pod *p)
 {
 	return !p->leaving;
 }
 
-/* What is under way, as the pods tell it. True: it still is, and *ret_next_ms is when
- * it is something else at the latest. */
+/* Follows what is under way, as the pods tell it. True: it still is, and *ret_next_ms is when that
+ * changes at the latest. */
 bool roll_follow(
 	struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask, int64_t *ret_next_ms);
 /* What stopped the workload, if its time is not over. */

@@ -20,15 +20,15 @@
 #include "roll/rollout_budget.h"
 #include "roll/scaler.h"
 
-#define ROLL_START_MS	 120000	   /* the views were whole for so long */
-#define ROLL_WEBHOOK_MS	 60000	   /* and the webhook was seen within this */
-#define ROLL_METRICS_MS	 300000	   /* and the workload measured within this */
+#define ROLL_START_MS	 120000	   /* the watches have to be whole for so long, */
+#define ROLL_WEBHOOK_MS	 60000	   /* the webhook has to be seen within this, */
+#define ROLL_METRICS_MS	 300000	   /* and the workload to be measured within this */
 #define ROLL_SOAK_MS	 300000	   /* a new pod has done well for so long before the next goes */
-#define ROLL_READY_MS	 1200000   /* one that is not Ready after so long is a failure */
+#define ROLL_READY_MS	 1200000   /* a new pod that is not Ready after so long is a failure */
 #define ROLL_RESTARTS	 2	   /* so is one that restarted so often */
-#define ROLL_FAILURES	 2	   /* so many, and the share goes back */
-#define ROLL_NO_EFFECT	 2	   /* so many that came back without a share, and it stops */
-#define ROLL_PAUSE_MS	 259200000 /* for so long */
+#define ROLL_FAILURES	 2	   /* after so many failures the former share is restored */
+#define ROLL_NO_EFFECT	 2	   /* after so many new pods without a share replacing stops */
+#define ROLL_PAUSE_MS	 259200000 /* how long it stops */
 #define ROLL_BACK_MS	 600000 /* one that was given back stays whole for so long, doubling to */
 #define ROLL_BACK_CAP	 86400000
 #define ROLL_RETRY_MS	 30000 /* after a refusal, doubling to */
@@ -39,26 +39,26 @@
 /* --- what is asked --- */
 
 enum roll_cause {
-	ROLL_SAVES, /* pods are not as a new one would be */
-	ROLL_HEALS, /* and need more: waits for no window, no age, no cooldown and no sample */
-	ROLL_MOVES, /* one should be on another GPU: waits for no more than that */
+	ROLL_SAVES, /* pods have another share than a new one would have */
+	ROLL_HEALS, /* pods need more: waits for no window, no age, no cooldown and no sample */
+	ROLL_MOVES, /* a pod should be on another GPU: waits for no more than ROLL_HEALS does */
 };
 
 struct roll_pod {
 	const char *uid, *name;
-	const char *node;   /* NULL: not bound */
-	int64_t created_ms; /* by the API server's clock */
-	int64_t ready_ms;   /* since when; 0: it is not */
-	int64_t sample_ms;  /* last measured; 0: never */
-	int32_t ordinal;    /* of a StatefulSet, the highest goes first; else 0 */
-	int32_t restarts;   /* of its containers */
-	uint64_t owner;	    /* of a group: whose; who is Ready counts for each by himself. Else 0 */
-	bool sized;	    /* it has a share of ours */
-	bool up_to_date;    /* the one that a new pod would get */
-	bool leaving;	    /* being deleted, or ended */
-	bool must_stay;	    /* an annotation of a person's says so */
-	bool irretrievable; /* its work would be lost, or nobody makes it anew */
-	bool fits_after;    /* the new pod would have room once this one is gone */
+	const char *node;    /* NULL: not bound */
+	int64_t created_ms;  /* by the API server's clock */
+	int64_t ready_ms;    /* since when it is Ready; 0: it is not */
+	int64_t sample_ms;   /* when it was measured last; 0: never */
+	int32_t ordinal;     /* in a StatefulSet, where the highest goes first; else 0 */
+	int32_t restarts;    /* of its containers */
+	uint64_t owner;	     /* in a group: its owner, because replicas count by owner; else 0 */
+	bool sized;	     /* it has a share of ours */
+	bool up_to_date;     /* the share is the one that a new pod would get */
+	bool leaving;	     /* being deleted, or ended */
+	bool must_stay;	     /* an annotation of a person's says so */
+	bool irretrievable;  /* its work would be lost, or nobody makes it anew */
+	bool fits_after;     /* the new pod would have room once this one is gone */
 	bool of_old_version; /* of a ReplicaSet that its owner is moving away from, or tries out */
 };
 
@@ -90,7 +90,7 @@ struct roll_gate {
 
 struct roll_ask {
 	int64_t now_ms;	  /* policy time */
-	int64_t every_ms; /* it is asked so often; 0: not known */
+	int64_t every_ms; /* how often this is asked; 0: not known */
 	const struct workload_key *key;
 	int64_t revision; /* of the target */
 	enum roll_cause cause;
@@ -100,8 +100,8 @@ struct roll_ask {
 	uint32_t pod_count;
 	int32_t replicas;	 /* that its owner wants; -1: not known, as many as there are */
 	int64_t min_ready_ms;	 /* minReadySeconds of its owner */
-	int64_t measured_ms;	 /* any of its pods, last */
-	const char *unsupported; /* recommended only, because; NULL: no */
+	int64_t measured_ms;	 /* when any of its pods was measured last */
+	const char *unsupported; /* why its target is never applied; NULL: it may be */
 	bool bare;		 /* nobody makes its pods anew */
 	bool gang;		 /* its pods change together or not at all */
 	enum roll_owner owner;
@@ -110,7 +110,7 @@ struct roll_ask {
 	const char *surge_unfit; /* why the new pod cannot come first; NULL: it can */
 	enum roll_room room;
 	struct roll_gate gate;
-	const char *closed; /* admission leaves what is new there whole now, one word; NULL: no */
+	const char *closed; /* why admission leaves new pods whole now, one word; NULL: no */
 };
 
 /* --- what is answered --- */
@@ -172,26 +172,26 @@ struct roll_verdict {
 
 /* There is one for each workload of which a pod was ever replaced: keep it small. */
 struct roll {
-	enum roll_do doing;   /* EVICT, SURGE: under way; else nothing is */
+	enum roll_do doing;   /* the replacement under way: EVICT, SURGE; else none is */
 	enum roll_why paused; /* PAUSED, WITHOUT_EFFECT, SURGE_LOST, GIVEN_BACK; 0: it is not */
-	uint64_t id;	      /* of what is under way, in the fleet */
-	int64_t since_ms;     /* for so long */
+	uint64_t id;	      /* the number in the fleet of what is under way */
+	int64_t since_ms;     /* when it began */
 	int64_t newest_ms;    /* pods that were created later than this are new */
-	int64_t revision;     /* of the change that was begun last */
-	int64_t begun_ms;     /* its last replacement; 0: never */
-	int64_t retry_ms;     /* after a refusal: not before */
-	int64_t refused_ms;   /* when that was */
-	int64_t paused_ms;    /* since */
+	int64_t revision;     /* the revision whose change was begun last */
+	int64_t begun_ms;     /* when its last replacement began; 0: never */
+	int64_t retry_ms;     /* when it may be tried again after a refusal */
+	int64_t refused_ms;   /* when it was refused */
+	int64_t paused_ms;    /* since when it is paused */
 	char *blocker;	      /* owned; who refused, cut to ROLL_BLOCKER_MAX; NULL: nobody named */
 	enum roll_why refused;
 	int32_t refusals, failures, no_effect;
-	int32_t returns;     /* times in a row that it was given back, */
-	int64_t returned_ms; /* the last time then */
+	int32_t returns;     /* how often in a row its pods were given whole GPUs back */
+	int64_t returned_ms; /* the last time that they were */
 	int32_t fruitless;   /* refusals after which a pod had been made for it */
-	int32_t restarts;    /* of the pod that came, when they were counted last */
-	bool rolls_back;     /* to be told */
-	bool moves;	     /* what is under way is for another GPU, with the share that it has */
-	bool succeeded;	     /* what ended last did well */
+	int32_t restarts;    /* of the new pod, when they were counted last */
+	bool rolls_back;     /* the next verdict is ROLL_ROLLBACK */
+	bool moves;	     /* the replacement under way is for another GPU, with the same share */
+	bool succeeded;	     /* the last replacement went well */
 };
 
 #endif

@@ -10,8 +10,8 @@ const char *roll_why_name(enum roll_why why); /* one CamelCase word */
 void roll_plan(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
 	struct roll_verdict *ret);
 
-/* After a rollback: may that pod, which serves nobody, make way for one with the share before? It
- * waits as whoever heals does. */
+/* After a rollback: may that pod, which is not Ready, make way for one with the former share? It
+ * waits for no more than ROLL_HEALS does. */
 bool roll_makes_way(struct roll_fleet *fleet, const struct roll_ask *ask, uint32_t pod);
 
 #endif

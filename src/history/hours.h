@@ -17,7 +17,7 @@ struct hours {
 	uint32_t *cells; /* owned; MiB, minutes of memory, minutes of compute */
 	uint16_t count;
 	uint16_t quiet; /* observed minutes since one in which the GPU did anything */
-	int32_t last;	/* since 1970; 0: nothing was told */
+	int32_t last;	/* the last hour, since 1970; 0: nothing was told */
 	/* which of the last 64 minutes were observed, the lowest bit is `minute` */
 	int32_t minute;
 	uint64_t compute_bits, memory_bits;
@@ -26,12 +26,12 @@ struct hours {
 void hours_init(struct hours *h, uint32_t window_s);
 void hours_finish(struct hours *h);
 void hours_fit(struct hours *h, uint32_t window_s); /* the latest hours stay */
-/* The minute counts once, whoever tells it. */
+/* A minute counts once, however many sources tell it. */
 void hours_add_memory(struct hours *h, int64_t mib, int64_t at_ms);
 void hours_add_compute(struct hours *h, int64_t at_ms);
-/* The peaks of both, and the minutes in which memory was told, which are not the same ones. */
+/* Takes the peaks of both, and adds the other's minutes in which memory was told. */
 void hours_merge(struct hours *h, const struct hours *other);
-/* Of the last so many hours and the one that is not over; -1: nothing is known of them. */
+/* The peak of the last so many hours and the one that is not over; -1: nothing is known. */
 int64_t hours_peak(const struct hours *h, uint32_t hours, int64_t now_ms);
 int32_t hours_rising(const struct hours *h, int64_t now_ms);
 void hours_observed(

@@ -9,7 +9,7 @@
 #include "recent.h"
 
 struct track {
-	uint16_t serial; /* 1 and up: names it also after another took its place */
+	uint16_t serial; /* 1 and up: it tells this track from a later one in its place */
 	uint8_t source;
 	bool estimated;
 	uint32_t samples;
@@ -17,7 +17,7 @@ struct track {
 	int64_t first_ms, last_ms;
 	struct levels compute;
 	struct recent recent;
-	int32_t active; /* the last minute that was; 0: none */
+	int32_t active; /* the last minute in which the GPU was active; 0: none */
 	struct hours hours;
 };
 
@@ -29,20 +29,20 @@ struct history {
 	uint8_t count, lead;
 	int32_t runs;
 	int64_t run_ms;	 /* when the youngest pod was made whose run was counted; 0: none was */
-	int64_t base_ms; /* the same, of what was read from a checkpoint */
+	int64_t base_ms; /* the same for the runs that a checkpoint told */
 	struct history_kept kept;
 };
 
 struct history_source track_source(const struct track *t);
-/* The one of this source, made if need be; where there are too many the one that has been silent
- * the longest goes, but never the one that leads. */
+/* The track of this source, made if need be. Where there are too many, the track that has been
+ * silent the longest goes, but never the one that leads. */
 struct track *track_touch(struct history *h, const struct history_source *source);
 struct track *track_find(const struct history *h, uint16_t serial); /* NULL: gone */
 /* A track of another history, whose hours go with it; `now_ms`: by which both are compared. */
 bool track_adopt(struct history *h, struct track *from, int64_t now_ms);
 /* The same, and what the one that goes knows of memory stays. */
 void track_merge(struct history *h, struct track *from, int64_t now_ms);
-/* On what it rests, cut to METERED_BASIS_MAX; NULL or empty: not told. */
+/* Sets on what the figures rest, cut to METERED_BASIS_MAX; NULL or empty: not told. */
 void track_name(struct track *t, const char *basis);
 /* Minutes in which both compute and memory were observed. */
 int64_t track_minutes(const struct track *t, int64_t now_ms);

@@ -13,7 +13,7 @@ void capacity_block_signals(void);
 bool capacity_stopped_within(int64_t ms);
 MUST_CHECK int capacity_read(const char *path, struct str *text, struct fault *ret_fault);
 
-/* The last word; NULL: nobody wants it. */
+/* Writes the termination message; a path of NULL: nobody wants one. */
 MUST_CHECK int termination_write(const char *path, const struct str *text, struct fault *ret_fault);
 void termination_explain(const struct capacity_options *o, const struct fault *why);
 

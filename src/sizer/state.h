@@ -28,14 +28,13 @@
 
 /* One container of one workload. There is one of each, at least: keep it small. */
 struct sized_container {
-	struct history *history;  /* owned */
-	struct share in_force;	  /* the target of the next pod; 0: nothing is known */
-	struct small_share told;  /* the target that the GPURecommendation shows */
-	struct small_share asked; /* the target that the write under way shows */
-	struct small_share
-		before; /* what the pod replaced last had; 0: a whole GPU, or no pod was replaced */
-	int64_t seen_ms; /* when a pod last had this container */
-	char *refused;	 /* owned; why the checkpoint was not used, for an event */
+	struct history *history;   /* owned */
+	struct share in_force;	   /* the target of the next pod; 0: nothing is known */
+	struct small_share told;   /* the target that the GPURecommendation shows */
+	struct small_share asked;  /* the target that the write under way shows */
+	struct small_share before; /* of the pod replaced last; 0: whole, or none was replaced */
+	int64_t seen_ms;	   /* when a pod last had this container */
+	char *refused;		   /* owned; why the checkpoint was not used, for an event */
 	struct sized_save save;
 	struct sized_tally tally;
 	/* what the last decision found */
