@@ -85,5 +85,6 @@ static inline const char *text_or(const char *s, const char *otherwise)
 {
 	return s != NULL ? s : otherwise;
 }
+void text_set(char **slot, const char *value); /* an owned copy takes the place of the old one */
 
 #endif

@@ -268,3 +268,12 @@ bool parse_i64(struct view v, int64_t min, int64_t max, int64_t *ret_value)
 	*ret_value = result;
 	return true;
 }
+
+void text_set(char **slot, const char *value)
+{
+	if (text_equals(*slot, value)) {
+		return;
+	}
+	free(*slot);
+	*slot = xstrdup(value);
+}

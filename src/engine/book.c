@@ -32,34 +32,18 @@ void book_init(struct engine *e)
 	map_init(&e->waiters_by_uid, waiter_same, e);
 	map_init(&e->holders_by_name, holder_same, e);
 	flights_init(e);
-	orphans_init(e);
-}
-
-void text_set(char **slot, const char *value)
-{
-	if (text_equals(*slot, value)) {
-		return;
-	}
-	free(*slot);
-	*slot = xstrdup(value);
-}
-
-void ledger_copy(struct arena *a, const struct ledger *from, struct ledger *ret)
-{
-	struct grant *items = ARENA_ARRAY(a, struct grant, from->count);
-	for (uint32_t i = 0; i < from->count; i++) {
-		items[i] = from->items[i];
-		items[i].uid = arena_strdup(a, from->items[i].uid);
-		items[i].ns = arena_strdup(a, from->items[i].ns);
-		items[i].name = arena_strdup(a, from->items[i].name);
-	}
-	*ret = (struct ledger){items, from->count};
 }
 
 struct waiter *waiter_find(const struct engine *e, const char *uid)
 {
 	uint32_t i = map_find(&e->waiters_by_uid, hash_text(uid), uid);
 	return i == MAP_NONE ? NULL : e->waiters.items[i];
+}
+
+struct waiter *waiter_giving_back(const struct engine *e, const char *uid, const struct holder *h)
+{
+	struct waiter *w = waiter_find(e, uid);
+	return w != NULL && waiter_gives_back(w, h) ? w : NULL;
 }
 
 static struct waiter *waiter_add(struct engine *e, const char *uid, int64_t now)
@@ -112,28 +96,6 @@ struct waiter *waiter_of(struct engine *e, const struct world_pod *p, int64_t no
 	return w;
 }
 
-const char *waiter_version(const struct waiter *w)
-{
-	bool known = w->word_rv != NULL && text_equals(w->word_from, w->pod.resource_version);
-	return known ? w->word_rv : w->pod.resource_version;
-}
-
-static void waiter_free(struct waiter *w)
-{
-	arena_finish(&w->arena);
-	landings_finish(w);
-	VEC_FINISH(&w->group.granted);
-	VEC_FINISH(&w->group.gives);
-	hold_drop(w);
-	free(w->placed_rv);
-	free(w->word_from);
-	free(w->word_rv);
-	free(w->refusal);
-	free(w->flight_rv);
-	free(w->uid);
-	free(w);
-}
-
 struct holder *holder_find(const struct engine *e, const char *name)
 {
 	uint32_t i = map_find(&e->holders_by_name, hash_text(name), name);
@@ -159,14 +121,6 @@ struct holder *holder_touch(struct engine *e, const char *name, int64_t now)
 	}
 	h->seen = e->step;
 	return h;
-}
-
-void holder_drop_asked(struct holder *h)
-{
-	arena_finish(&h->asked_arena);
-	h->asked = (struct ledger){0};
-	h->asked_holds = false;
-	text_set(&h->acked_rv, NULL);
 }
 
 static void holder_free(struct holder *h)
@@ -331,8 +285,6 @@ void book_new_term(struct engine *e)
 		.holders = e->holders,
 		.memos = e->memos,
 		.absences = e->absences,
-		.orphans = e->orphans,
-		.ailments = e->ailments,
 		.waiters_by_uid = e->waiters_by_uid,
 		.holders_by_name = e->holders_by_name,
 		.flights = e->flights,
@@ -341,21 +293,8 @@ void book_new_term(struct engine *e)
 	memset(&e->holders, 0, sizeof e->holders);
 	memset(&e->memos, 0, sizeof e->memos);
 	memset(&e->absences, 0, sizeof e->absences);
-	evictions_new_term(&e->evictions);
-	/* What the last complete pass of another term found. */
-	e->report.tenants_over = e->report.tenants_contended = 0;
-	e->report.over_mib = 0;
-	resizes_new_term(e);
-	shuns_clear(&e->shuns);
-	turns_forget(&e->turns);
-	scale_forget(&e->scale);
-	inject_forget(e);
-	memset(&e->orphans, 0, sizeof e->orphans);
-	memset(&e->ailments, 0, sizeof e->ailments);
 	VEC_CLEAR(&e->waiter_by_slot);
 	book_init(e);
-	wholes_finish(e);
-	wholes_init(e);
 	for (size_t i = 0; i < old.waiters.count; i++) {
 		struct waiter *w = old.waiters.items[i];
 		if (w->landings.count > 0) {
@@ -387,8 +326,6 @@ void book_finish(struct engine *e)
 	VEC_FINISH(&e->holders);
 	VEC_FINISH(&e->memos);
 	VEC_FINISH(&e->absences);
-	orphans_finish(&e->orphans);
-	health_forget(e);
 	map_finish(&e->waiters_by_uid);
 	map_finish(&e->holders_by_name);
 	flights_finish(&e->flights);

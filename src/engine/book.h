@@ -9,10 +9,8 @@
 #include "base/clock.h"
 
 struct absence;
-struct arena;
 struct engine;
 struct holder;
-struct ledger;
 struct waiter;
 struct world_pod;
 
@@ -31,11 +29,10 @@ struct waiter *waiter_touch(struct engine *e, const char *uid, int64_t now);
 /* Of a tenant of the world. */
 struct waiter *waiter_of(struct engine *e, const struct world_pod *p, int64_t now);
 struct waiter *waiter_find(const struct engine *e, const char *uid);
-/* Under which it is as it was judged: what the watch showed, or what came of a word after that. */
-const char *waiter_version(const struct waiter *w);
+/* The same, if its entry in the ledger of `h` is one that it gives back; NULL: it is not. */
+struct waiter *waiter_giving_back(const struct engine *e, const char *uid, const struct holder *h);
 struct holder *holder_touch(struct engine *e, const char *name, int64_t now);
 struct holder *holder_find(const struct engine *e, const char *name);
-void holder_drop_asked(struct holder *h);
 void book_sweep(struct engine *e); /* forgets what this step did not meet */
 void book_init(struct engine *e);
 void book_finish(struct engine *e);
@@ -44,7 +41,5 @@ struct node_memo *memo_find(struct engine *e, const char *node);
 struct node_memo *memo_touch(struct engine *e, const char *node);
 void trouble_note(struct engine *e, const char *node, int64_t now);
 struct absence *absence_of(struct engine *e, const char *uid, int64_t now);
-void text_set(char **slot, const char *value); /* owned copy replaces the old one */
-void ledger_copy(struct arena *a, const struct ledger *from, struct ledger *ret);
 
 #endif

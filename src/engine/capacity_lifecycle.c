@@ -13,12 +13,6 @@
 /* The kubelet tries an image or a start again after 10 s, and then ever more rarely. */
 #define TROUBLED_MS 12000
 
-bool holder_may_go(const struct holder *h)
-{
-	return h->in_world && h->flight == 0 && !h->deleted && h->avoid_rv == NULL &&
-	       h->pod.deleting_ms == 0;
-}
-
 static int64_t open_timeout(const struct engine *e)
 {
 	return e->cfg.open_timeout_ms > 0 ? e->cfg.open_timeout_ms : OPEN_TIMEOUT_MS;
@@ -27,7 +21,8 @@ static int64_t open_timeout(const struct engine *e)
 /* One that is pinned can go nowhere else. Who searches waits for what may not be free yet. */
 static bool is_refused(const struct holder *h)
 {
-	return h->refused_at >= 0 && text_empty(h->pod.node) && !h->search && !scale_is_one(h);
+	return h->refused_at >= 0 && text_empty(h->pod.node) && !h->search &&
+	       !holder_asks_for_node(h);
 }
 
 /* Something keeps it from being bound, or from telling its GPU, for as long as one hopes. */
@@ -50,7 +45,7 @@ bool capacity_failed(struct engine *e, const struct holder *h, int64_t now)
 		return true;
 	}
 	/* It waits for a node, as it should. */
-	if (scale_is_one(h) && text_empty(h->pod.node)) {
+	if (holder_asks_for_node(h) && text_empty(h->pod.node)) {
 		return false;
 	}
 	if (is_hopeless(e, h, now)) {

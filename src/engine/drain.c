@@ -14,12 +14,6 @@
 #include "state.h"
 
 #define UPGRADE_STATE "nvidia.com/gpu-driver-upgrade-state"
-/* A grace up to this is none that waits for anybody: our own first deletions have it too. */
-#define SHORT_GRACE_S 30
-/* Whoever deletes one may name any grace. */
-#define GRACE_MAX_S 86400
-/* So long before its grace is over the search for who holds its GPU next begins. */
-#define LAST_MS 30000
 
 static const char *upgrade_state(const struct world_node *n)
 {
@@ -99,29 +93,6 @@ void drain_tenants(struct engine *e, struct plan *plan)
 
 /* --- its capacity pods --- */
 
-static bool is_waiting(const struct holder *h)
-{
-	return h->in_world && h->pod.deleting_ms != 0 && h->pod.grace_s > SHORT_GRACE_S &&
-	       !pod_is_terminal(&h->pod);
-}
-
-/* It was told that nobody is left. */
-static bool is_asked(const struct holder *h)
-{
-	return h->deleted || (h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY);
-}
-
-bool holder_lingers(struct engine *e, const struct holder *h)
-{
-	int64_t grace_s = h->pod.grace_s < GRACE_MAX_S ? h->pod.grace_s : GRACE_MAX_S;
-	int64_t until = h->going_at + grace_s * 1000 - LAST_MS;
-	if (!is_waiting(h) || is_asked(h) || h->going_at < 0 || e->now >= until) {
-		return false;
-	}
-	wake_by(e, until);
-	return true;
-}
-
 /* Nobody is told of it any more. What was sent before may land yet. */
 static bool may_land(const struct engine *e, const struct holder *h)
 {
@@ -193,8 +164,8 @@ void drain_capacity(struct engine *e, struct plan *plan)
 {
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
-		bool may_go = is_waiting(h) && serves_nobody(e, h);
-		if (may_go && !is_asked(h) && h->flight == 0 && h->avoid_rv == NULL &&
+		bool may_go = holder_waits_for_tenants(h) && serves_nobody(e, h);
+		if (may_go && !holder_is_deleted(h) && h->flight == 0 && h->avoid_rv == NULL &&
 			!h->pod.ledger_bad) {
 			emit_delete(e, h, plan);
 		}

@@ -225,9 +225,7 @@ static struct ledger struck_out(const struct engine *e, const struct holder *h, 
 	const struct ledger *old = holder_ledger(h);
 	struct ledger out = {ARENA_ARRAY(&plan->arena, struct grant, old->count), 0};
 	for (uint32_t i = 0; i < old->count; i++) {
-		const struct waiter *w = group_gives_back(e, old->items[i].uid, h)
-						 ? waiter_find(e, old->items[i].uid)
-						 : NULL;
+		const struct waiter *w = waiter_giving_back(e, old->items[i].uid, h);
 		if (w != NULL) {
 			out.items[out.count++] = (struct grant){.uid = text_in(plan, w->uid),
 				.ns = text_in(plan, w->pod.ns),

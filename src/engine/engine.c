@@ -32,6 +32,7 @@ struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 	e->seed = seed;
 	rng_seed(&e->rng, seed);
 	book_init(e);
+	orphans_init(e);
 	evictions_init(e);
 	resizes_init(e);
 	inject_init(e);
@@ -46,6 +47,8 @@ void engine_destroy(struct engine *e)
 	}
 	policies_finish(e);
 	book_finish(e);
+	orphans_finish(&e->orphans);
+	health_forget(e);
 	evictions_finish(&e->evictions);
 	resizes_finish(&e->resizes);
 	shuns_finish(&e->shuns);
@@ -82,6 +85,26 @@ void engine_record(struct engine *e, struct journal *journal)
 	}
 }
 
+/* Each part forgets what the last term left, but for what may still happen of that. */
+static void begin_term(struct engine *e)
+{
+	book_new_term(e);
+	/* What the last complete pass of another term found. */
+	e->report.tenants_over = e->report.tenants_contended = 0;
+	e->report.over_mib = 0;
+	evictions_new_term(&e->evictions);
+	resizes_new_term(e);
+	shuns_clear(&e->shuns);
+	turns_forget(&e->turns);
+	scale_forget(&e->scale);
+	inject_forget(e);
+	orphans_finish(&e->orphans);
+	orphans_init(e);
+	health_forget(e);
+	wholes_finish(e);
+	wholes_init(e);
+}
+
 /* A capacity pod that came and went between two steps: no step would ever meet it, and it would be
  * waited for as long as one that was asked for and is not seen yet. */
 static void note_gone(struct engine *e, const struct change *c)
@@ -104,7 +127,7 @@ bool engine_observe(struct engine *e, const struct change *c)
 	}
 	if (c->type == CHANGE_LEADER) {
 		if (c->leads && !e->leads) {
-			book_new_term(e);
+			begin_term(e);
 		}
 		e->leads = c->leads;
 		e->dirty = true;

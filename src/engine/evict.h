@@ -112,8 +112,6 @@ bool evict_is_doubtful(const struct engine *e, const struct world_pod *p);
 void recycle_tenants(struct engine *e, struct plan *plan);
 void drain_tenants(struct engine *e, struct plan *plan);
 void drain_capacity(struct engine *e, struct plan *plan); /* that nobody is left for */
-/* It goes, and holds its GPU as long as somebody is there and its grace lasts (C39). */
-bool holder_lingers(struct engine *e, const struct holder *h);
 
 void eviction_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
 void evictions_report(struct engine *e, struct plan *plan); /* what was refused */

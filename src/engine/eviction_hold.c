@@ -16,12 +16,6 @@ void hold_make(struct engine *e, struct waiter *w, const char *uuid, const struc
 	w->hold.count = 0;
 }
 
-void hold_drop(struct waiter *w)
-{
-	free(w->hold.uuid);
-	w->hold = (struct hold){.count = 0};
-}
-
 bool hold_is_on(const struct waiter *w, uint32_t gpu)
 {
 	bool on = false;

@@ -27,7 +27,6 @@ struct hold {
 };
 
 void hold_make(struct engine *e, struct waiter *w, const char *uuid, const struct place_verdict *v);
-void hold_drop(struct waiter *w);
 bool hold_is_on(const struct waiter *w, uint32_t gpu); /* of the snapshot */
 void holds_count(struct engine *e); /* in the snapshot, after holders and tenants */
 /* The waiter's own is no obstacle to itself: lifted before it is judged, settled after; `v` is

@@ -9,66 +9,9 @@
 /* A grant that is not whole is completed or given back by then. */
 #define PARTIAL_MS 30000
 
-void group_read(struct waiter *w)
-{
-	const char *text = pairs_get(&w->pod.notes, NOTE_GPU_COUNT);
-	int64_t count = 1;
-	w->group.unreadable = text != NULL && count_parse(view_of(text), &count, NULL) < 0;
-	w->group.count = w->group.unreadable ? 1 : (uint32_t)count;
-}
-
-static bool gives_on(const struct group *g, const struct holder *h)
-{
-	uint64_t hash = g->gives.count > 0 ? hash_text(text_or(h->uid, "")) : 0;
-	for (size_t i = 0; i < g->gives.count; i++) {
-		if (g->gives.items[i] == hash) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool gives_back(const struct group *g)
 {
 	return g->gives.count > 0;
-}
-
-void group_note_entry(struct engine *e, struct waiter *w, struct holder *h, uint32_t index)
-{
-	struct group *g = &w->group;
-	if (w->granted_step != e->step) {
-		VEC_CLEAR(&g->granted);
-		g->set = 0;
-	}
-	g->set += hash_text(text_or(h->uid, ""));
-	if (gives_back(g) && !gives_on(g, h)) {
-		/* Somebody gives to it anew, who may tell it soon: all begins again. */
-		VEC_CLEAR(&g->gives);
-		g->partial_since = 0;
-	}
-	/* One on another node is of no use to it. It is struck out once the tenant runs. */
-	bool apart =
-		g->granted.count > 0 && !text_equals(g->granted.items[0].holder->node, h->node);
-	if (waiter_count(w) > 1 && !apart) {
-		struct granted made = {h, index};
-		VEC_PUSH(&g->granted, made);
-	}
-}
-
-bool group_gives_back(const struct engine *e, const char *uid, const struct holder *h)
-{
-	const struct waiter *w = waiter_find(e, uid);
-	return w != NULL && gives_on(&w->group, h);
-}
-
-/* Until it is struck out another leader may tell it, so it is not anybody else's part of a quota.
- */
-void waiter_note_stale(const struct engine *e, struct waiter *w, int64_t milli)
-{
-	struct group *g = &w->group;
-	bool more = g->stale_step != e->step || milli > g->stale_milli;
-	g->stale_milli = more ? milli : g->stale_milli;
-	g->stale_step = e->step;
 }
 
 static const struct grant *entry_of(const struct granted *g)

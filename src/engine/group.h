@@ -43,16 +43,10 @@ struct group {
 	} granted; /* in step `granted_step` of the waiter; only where it asks for several */
 };
 
-void group_read(struct waiter *w); /* its pod is another one now */
 static inline uint32_t group_size(const struct group *g)
 {
 	return g->count > 1 ? g->count : 1;
 }
-/* A ledger of the picture has the waiter; before granted_step says so. */
-void group_note_entry(struct engine *e, struct waiter *w, struct holder *h, uint32_t index);
-/* One that it is not told of any more stands there until it is struck out. */
-void waiter_note_stale(const struct engine *e, struct waiter *w, int64_t milli);
-bool group_gives_back(const struct engine *e, const char *uid, const struct holder *h);
 /* True: there might be GPUs for it, and none fit it now. */
 bool group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *plan);
 

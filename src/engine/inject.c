@@ -130,8 +130,7 @@ static bool suits(const struct engine *e, uint32_t node, const struct holder *h,
 /* It tells its GPU, and nothing takes it away. */
 static bool is_told(const struct engine *e, const struct holder *h)
 {
-	bool leaves = h->deleted || h->pod.deleting_ms != 0 ||
-		      (h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY);
+	bool leaves = holder_is_leaving(h);
 	/* Of those that are gone the book tells only later in the step. */
 	return h->in_world && h->seen == e->step && h->pod.identity != NULL &&
 	       !pod_is_terminal(&h->pod) && !leaves;

@@ -195,7 +195,7 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->condition_at = unpack_i64(u);
 	w->condition_reason = unpack_reason(u);
 	w->refused_until = unpack_i64(u);
-	group_read(w);
+	waiter_read_gpu_count(w);
 	w->asked.mps = pod_is_mps(&w->pod);
 	w->preempt_at = unpack_i64(u);
 	w->hold.milli = unpack_i64(u);

@@ -6,88 +6,6 @@
 
 #include "state.h"
 
-static void landing_free(struct landing *t)
-{
-	free(t->uuid);
-	free(t->node);
-	free(t->version);
-}
-
-void landings_finish(struct waiter *w)
-{
-	vec_for_each (struct landing, t, &w->landings) {
-		landing_free(t);
-	}
-	VEC_FINISH(&w->landings);
-}
-
-static void landing_drop(struct waiter *w, size_t i)
-{
-	landing_free(&w->landings.items[i]);
-	VEC_REMOVE_SWAP(&w->landings, i);
-}
-
-/* Two of one version that name one GPU are one: only one of them can win. */
-static void note_one(struct waiter *w, const struct action *a, const char *uuid)
-{
-	struct landing *same = NULL;
-	vec_for_each (struct landing, t, &w->landings) {
-		if (text_equals(t->uuid, uuid) && text_equals(t->node, a->node) &&
-			text_equals(t->version, a->resource_version)) {
-			same = t;
-		}
-	}
-	if (same == NULL) {
-		struct landing made = {.uuid = xstrdup(uuid),
-			.node = xstrdup(a->node),
-			.version = xstrdup(a->resource_version)};
-		VEC_PUSH(&w->landings, made);
-		same = &w->landings.items[w->landings.count - 1];
-	}
-	same->milli = same->milli > a->milli ? same->milli : a->milli;
-	same->mem_mib = same->mem_mib > a->mem_mib ? same->mem_mib : a->mem_mib;
-	same->flight = a->id;
-	same->open++;
-}
-
-void landing_note(struct waiter *w, const struct action *a)
-{
-	struct told t = told_of(a->uuid, NULL);
-	while (told_next(&t)) {
-		note_one(w, a, t.uuid);
-	}
-}
-
-/* Earlier ones that say the same may land still. */
-void landing_failed(struct waiter *w, uint64_t flight)
-{
-	for (size_t i = w->landings.count; i-- > 0;) {
-		struct landing *t = &w->landings.items[i];
-		if (t->flight == flight && --t->open == 0) {
-			landing_drop(w, i);
-		}
-	}
-}
-
-void landings_pass(struct waiter *w)
-{
-	for (size_t i = w->landings.count; i-- > 0;) {
-		if (version_passed(w->pod.resource_version, w->landings.items[i].version)) {
-			landing_drop(w, i);
-		}
-	}
-}
-
-static const struct grant *entry_of(const struct ledger *l, const char *uid)
-{
-	for (uint32_t i = 0; i < l->count; i++) {
-		if (strcmp(l->items[i].uid, uid) == 0) {
-			return &l->items[i];
-		}
-	}
-	return NULL;
-}
-
 /* Takes out of the picture (sign 1), or gives back (-1), what a landing counts there. */
 static void landing_move(struct engine *e, const struct landing *t, int sign)
 {
@@ -118,7 +36,7 @@ static void count_landings(struct engine *e, struct waiter *w)
 			continue;
 		}
 		const struct ledger *l = holder_ledger(e->snap_gpus.items[at].holder);
-		const struct grant *g = entry_of(l, w->uid);
+		const struct grant *g = ledger_find(l, w->uid);
 		struct place_verdict has = {
 			.milli = g != NULL ? g->milli : 0, .mem_mib = g != NULL ? g->mem_mib : 0};
 		landing_take(e, t, at, has);
@@ -182,14 +100,4 @@ void landings_settle_group(struct engine *e, struct waiter *w, const struct plac
 			landing_move(e, t, 1);
 		}
 	}
-}
-
-bool landings_linger(const struct waiter *w)
-{
-	vec_for_each (const struct landing, t, &w->landings) {
-		if (t->at != WORLD_NONE && t->out_whole) {
-			return true;
-		}
-	}
-	return false;
 }

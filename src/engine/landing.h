@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct action;
 struct engine;
 struct place_group;
 struct place_verdict;
@@ -28,11 +27,6 @@ struct landing {
 	bool out_whole; /* nothing else counts the tenant there */
 };
 
-void landing_note(struct waiter *w, const struct action *a); /* a placement leaves */
-/* It has certainly not been done and never will be. */
-void landing_failed(struct waiter *w, uint64_t flight);
-void landings_pass(struct waiter *w); /* forgets those that the tenant's version has passed */
-void landings_finish(struct waiter *w);
 void landings_count(struct engine *e); /* in the snapshot, after holders and tenants */
 /* The tenant's own are no obstacle to itself: lifted before it is judged, settled after; `v` is
  * where it goes, NULL: nowhere. */
@@ -40,7 +34,5 @@ void landings_lift(struct engine *e, const struct waiter *w);
 void landings_settle(struct engine *e, struct waiter *w, const struct place_verdict *v);
 /* The same on several GPUs; `count` 0: nowhere. */
 void landings_settle_group(struct engine *e, struct waiter *w, const struct place_group *g);
-/* One takes something from a GPU whose ledger does not know the tenant. */
-bool landings_linger(const struct waiter *w);
 
 #endif

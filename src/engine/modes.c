@@ -79,8 +79,7 @@ static uint32_t count_going(const struct engine *e, bool mps)
 	uint32_t n = 0;
 	for (size_t i = 0; i < e->holders.count; i++) {
 		const struct holder *h = e->holders.items[i];
-		bool asked = h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY;
-		bool goes = asked || h->deleted || h->pod.deleting_ms != 0;
+		bool goes = holder_is_leaving(h);
 		n += goes && h->in_world && h->mps == mps ? 1 : 0;
 	}
 	return n;

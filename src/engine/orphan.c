@@ -12,6 +12,10 @@
 #define LOST_MS	       60000
 #define RETRY_FIRST_MS 2000
 #define RETRY_CAP_MS   30000
+/* Whoever deletes a capacity pod may name any grace. */
+#define GRACE_MAX_S 86400
+/* So long before its grace is over the search for who holds its GPU next begins. */
+#define LAST_MS 30000
 
 static bool orphan_same(const void *owner, uint32_t slot, const void *key)
 {
@@ -78,12 +82,6 @@ struct orphan *orphan_add(struct engine *e, const char *uuid, const char *node)
 
 /* --- who is one --- */
 
-static bool is_leaving(const struct holder *h)
-{
-	bool asked = h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY;
-	return h->pod.deleting_ms != 0 || h->deleted || asked;
-}
-
 static const struct holder *holder_outside(
 	const struct engine *e, const char *uuid, const char *node)
 {
@@ -103,7 +101,8 @@ static void index_outside(struct engine *e)
 			const struct holder *h = e->holders.items[i];
 			bool holds = h->in_world && h->snap_step != e->step &&
 				     h->pod.identity != NULL && h->node != NULL &&
-				     !pod_is_terminal(&h->pod) && is_leaving(h) == (leaving == 1);
+				     !pod_is_terminal(&h->pod) &&
+				     holder_is_leaving(h) == (leaving == 1);
 			if (holds && holder_outside(e, h->pod.identity->uuid, h->node) == NULL) {
 				map_put(&e->orphans.outside,
 					hash_pair(h->pod.identity->uuid, h->node), i);
@@ -140,13 +139,26 @@ static bool wants_eviction(const struct engine *e, const struct world_pod *p)
 	return policy != NULL && policy->capacity_lost == CAPACITY_LOST_EVICT;
 }
 
+/* So long it may still hold its GPU for whoever is there (C39). */
+static bool lingers_for_tenants(struct engine *e, const struct holder *h)
+{
+	int64_t grace_s = h->pod.grace_s < GRACE_MAX_S ? h->pod.grace_s : GRACE_MAX_S;
+	int64_t until = h->going_at + grace_s * 1000 - LAST_MS;
+	if (!holder_waits_for_tenants(h) || holder_is_deleted(h) || h->going_at < 0 ||
+		e->now >= until) {
+		return false;
+	}
+	wake_by(e, until);
+	return true;
+}
+
 /* `amiss`: a capacity pod that cannot be its own has it. */
 static void strand(
 	struct engine *e, const struct world_pod *p, uint32_t slot, const char *uuid, bool amiss)
 {
 	const char *node = where(e, p);
 	const struct holder *h = node != NULL ? holder_outside(e, uuid, node) : NULL;
-	if (node == NULL || (h != NULL && (!is_leaving(h) || holder_lingers(e, h)))) {
+	if (node == NULL || (h != NULL && (!holder_is_leaving(h) || lingers_for_tenants(e, h)))) {
 		return;
 	}
 	struct orphan *o = orphan_find(e, uuid, node);

@@ -31,25 +31,6 @@ static int by_rank(const void *a, const void *b)
 		&((const struct candidate *)b)->waiter->pod);
 }
 
-void waiter_refresh(struct waiter *w, const struct world_pod *p)
-{
-	if (w->stamp == p->gpu->stamp) {
-		return;
-	}
-	arena_finish(&w->arena);
-	w->arena.block_bytes = 1024;
-	bool whole = world_pod_unpack(p, &w->arena, &w->pod);
-	ENSURE(whole);
-	w->stamp = p->gpu->stamp;
-	/* Nothing of it should have changed, but then nobody has to rely on that. */
-	w->ranked = 0;
-	group_read(w);
-	if (w->placed_rv != NULL && version_passed(w->pod.resource_version, w->placed_rv)) {
-		text_set(&w->placed_rv, NULL);
-	}
-	landings_pass(w);
-}
-
 void ranking_finish(struct ranking *r)
 {
 	VEC_FINISH(&r->kept);

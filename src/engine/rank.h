@@ -31,8 +31,6 @@ struct ranking {
 /* Fills e->ranked. */
 void rank_waiters(struct engine *e, int64_t now);
 void ranking_finish(struct ranking *r);
-/* The waiter's pod as the world has it now. */
-void waiter_refresh(struct waiter *w, const struct world_pod *p);
 /* Less than 0: the first comes before the second. By priority and age, and by those alone. */
 int pod_rank_class(const struct pod *a, const struct pod *b);
 int pod_rank(const struct pod *a, const struct pod *b); /* then by name */

@@ -8,7 +8,6 @@
 #include "model/names.h"
 #include "state.h"
 
-#define NAME_HEAD      "capacity-up-"
 #define COMPANION_HEAD "companion-up-"
 #define GIVE_UP_MS     1200000
 #define REST_MS	       1200000
@@ -17,14 +16,9 @@
 /* Of GPUs of which nothing is known. */
 #define GUESS_MIB 16384
 
-bool scale_is_one(const struct holder *h)
-{
-	return strncmp(h->name, NAME_HEAD, strlen(NAME_HEAD)) == 0;
-}
-
 static bool waits_for_a_node(const struct holder *h)
 {
-	return scale_is_one(h) && text_empty(h->pod.node);
+	return holder_asks_for_node(h) && text_empty(h->pod.node);
 }
 
 /* --- who needs what --- */
@@ -252,7 +246,7 @@ static void gather(struct engine *e)
 
 static void companion_name(const struct holder *h, char *name, size_t room)
 {
-	snprintf(name, room, COMPANION_HEAD "%.40s", h->name + strlen(NAME_HEAD));
+	snprintf(name, room, COMPANION_HEAD "%.40s", h->name + strlen(CAPACITY_UP_HEAD));
 }
 
 static const struct world_pod *companion_of(const struct engine *e, const struct holder *h)
@@ -302,7 +296,7 @@ static void let_old_go(struct engine *e, struct plan *plan)
 {
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
-		if (!scale_is_one(h) || h->seen != e->step) {
+		if (!holder_asks_for_node(h) || h->seen != e->step) {
 			continue;
 		}
 		if (waits_for_a_node(h) && holder_may_go(h)) {
@@ -339,7 +333,7 @@ void scale_discount(struct engine *e)
 	standins_mark(e);
 	for (size_t i = 0; i < e->holders.count; i++) {
 		const struct holder *h = e->holders.items[i];
-		const struct world_pod *p = scale_is_one(h) ? companion_of(e, h) : NULL;
+		const struct world_pod *p = holder_asks_for_node(h) ? companion_of(e, h) : NULL;
 		uint32_t at = p != NULL && p->node < e->node_to_snap.count
 				      ? e->node_to_snap.items[p->node]
 				      : WORLD_NONE;

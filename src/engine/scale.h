@@ -98,8 +98,6 @@ struct scale {
 /* This name of a group: somebody has it who is of no use, what is needed waits, or nothing can. */
 enum slot { SLOT_TAKEN, SLOT_WAITS, SLOT_IMPOSSIBLE };
 
-/* A capacity pod that was not pinned when it was made: versions before asked with such. */
-bool scale_is_one(const struct holder *h);
 /* In the snapshot: who stands in for others is no obstacle to them. */
 void scale_discount(struct engine *e);
 /* After the decisions of a step. */

@@ -92,9 +92,7 @@ bool scale_node_gives(const struct engine *e, uint32_t node)
 	}
 	for (size_t i = 0; i < e->holders.count && !gives; i++) {
 		const struct holder *h = e->holders.items[i];
-		bool goes = h->deleted || h->pod.deleting_ms != 0 ||
-			    (h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY);
-		gives = goes && snap_node_of(e, h->node) == node;
+		gives = holder_is_leaving(h) && snap_node_of(e, h->node) == node;
 	}
 	return gives;
 }

@@ -9,39 +9,6 @@
 
 #define LABEL_GPU_MEMORY "nvidia.com/gpu.memory"
 
-static bool version_reached(const char *have, const char *wanted)
-{
-	int64_t a, b;
-	if (text_equals(have, wanted)) {
-		return true;
-	}
-	/* Versions are opaque until Kubernetes 1.35; numbers are compared where both are numbers,
-	 * which they are on every server that keeps its state in etcd. Otherwise only equality
-	 * counts, and the expiry. */
-	return have != NULL && parse_i64(view_of(have), 0, INT64_MAX, &a) &&
-	       parse_i64(view_of(wanted), 0, INT64_MAX, &b) && a >= b;
-}
-
-bool version_after(const char *have, const char *from)
-{
-	return !text_equals(have, from) && version_reached(have, from);
-}
-
-bool version_passed(const char *have, const char *from)
-{
-	return have != NULL && !text_equals(have, from) && !version_reached(from, have);
-}
-
-const struct ledger *holder_ledger(const struct holder *h)
-{
-	return h->asked_holds ? &h->asked : &h->pod.ledger;
-}
-
-const char *holder_version(const struct holder *h)
-{
-	return h->acked_rv != NULL ? h->acked_rv : h->pod.resource_version;
-}
-
 /* The watch may have shown it before the answer came, and shows nothing after that. */
 static void see_acked(struct holder *h)
 {
@@ -78,7 +45,7 @@ static void holder_refresh(
 		h->lost_at = h->refused_at = h->going_at = -1;
 		h->search = h->told_doubled = h->trust.sure = false;
 		h->companion_gone_at = 0;
-		if (scale_is_one(h)) {
+		if (holder_asks_for_node(h)) {
 			text_set(&h->node, NULL);
 		}
 		met = true;
@@ -97,7 +64,7 @@ static void holder_refresh(
 	h->going_at = h->pod.deleting_ms == 0 ? -1 : h->going_at >= 0 ? h->going_at : now;
 	if (!text_empty(h->pod.node)) {
 		/* Only what was not pinned comes to a node later than it was made. */
-		h->opened_at = h->node == NULL && scale_is_one(h) ? now : h->opened_at;
+		h->opened_at = h->node == NULL && holder_asks_for_node(h) ? now : h->opened_at;
 		text_set(&h->node, h->pod.node);
 	}
 	see_acked(h);
@@ -132,28 +99,6 @@ struct pod pod_of(const struct world_pod *p, struct arena *arena)
 	return pod;
 }
 
-bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant)
-{
-	const struct gpu_identity *id = h->pod.identity;
-	return id != NULL && tenant->uuid != NULL ? gpu_list_has(tenant->uuid, id->uuid)
-						  : gpu_list_has(tenant->capacity_pod, h->name);
-}
-
-const struct grant *ledger_find(const struct ledger *l, const char *uid)
-{
-	for (uint32_t i = 0; i < l->count; i++) {
-		if (strcmp(l->items[i].uid, uid) == 0) {
-			return &l->items[i];
-		}
-	}
-	return NULL;
-}
-
-bool ledger_has(const struct ledger *l, const char *uid)
-{
-	return ledger_find(l, uid) != NULL;
-}
-
 /* `p` is its tenant, NULL: the world knows of none. */
 static bool entry_lives(
 	struct engine *e, const struct holder *h, const struct grant *g, const struct world_pod *p)
@@ -166,7 +111,7 @@ static bool entry_lives(
 	if (p == NULL) {
 		return departed_holds(e, h, g->uid);
 	}
-	if (world_pod_terminal(p) || (p->gpu->gated && group_gives_back(e, g->uid, h))) {
+	if (world_pod_terminal(p) || (p->gpu->gated && waiter_giving_back(e, g->uid, h) != NULL)) {
 		return false;
 	}
 	/* It was placed somewhere else: this entry lost a race long ago. */
@@ -280,7 +225,7 @@ static bool holder_usable(const struct holder *h)
 	if (!h->in_world && p->name != NULL) {
 		return false;
 	}
-	if (h->deleted || (h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY)) {
+	if (holder_is_deleted(h)) {
 		return false;
 	}
 	return !h->in_world || (!pod_is_terminal(p) && p->deleting_ms == 0 && !p->ledger_bad);
@@ -315,10 +260,10 @@ static void mark_counted(struct engine *e, struct holder *h, uint32_t i, const s
 	} else if (p->gpu->gated) {
 		struct waiter *w = waiter_of(e, p, e->now);
 		if (is_void(e, h, w)) {
-			waiter_note_stale(e, w, holder_ledger(h)->items[i].milli);
+			waiter_note_stale(w, holder_ledger(h)->items[i].milli, e->step);
 			return;
 		}
-		group_note_entry(e, w, h, i);
+		waiter_note_entry(w, h, i, e->step);
 		w->granted_by = h;
 		w->granted_index = i;
 		w->granted_step = e->step;
@@ -330,9 +275,10 @@ static void count_entry(struct engine *e, struct place_gpu *g, struct snap_gpu *
 {
 	if (!entry_lives(e, s->holder, entry, p)) {
 		s->dead++;
-		if (group_gives_back(e, entry->uid, s->holder)) {
+		struct waiter *w = waiter_giving_back(e, entry->uid, s->holder);
+		if (w != NULL) {
 			s->given_back++;
-			waiter_note_stale(e, waiter_find(e, entry->uid), entry->milli);
+			waiter_note_stale(w, entry->milli, e->step);
 		}
 		return;
 	}
@@ -359,7 +305,7 @@ static void count_struck_out(struct engine *e, const struct holder *h)
 		const struct world_pod *p =
 			ledger_has(&h->asked, g->uid) ? NULL : world_pod_by_uid(e->world, g->uid);
 		if (p != NULL && p->gpu->gated) {
-			waiter_note_stale(e, waiter_of(e, p, e->now), g->milli);
+			waiter_note_stale(waiter_of(e, p, e->now), g->milli, e->step);
 		}
 	}
 }

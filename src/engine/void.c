@@ -67,7 +67,7 @@ static void relieve(struct engine *e, const struct place_gpu *g, const struct ho
 		struct waiter *w = untold(e, h, &l->items[i]);
 		if (w != NULL) {
 			forget_entry(e, w, h);
-			waiter_note_stale(e, w, l->items[i].milli);
+			waiter_note_stale(w, l->items[i].milli, e->step);
 			milli += l->items[i].milli;
 			mib += l->items[i].mem_mib;
 		}

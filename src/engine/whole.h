@@ -15,16 +15,6 @@ struct engine;
 struct holder;
 struct waiter;
 
-/* How a tenant fares among others. */
-struct passed {
-	int64_t lacks_since; /* no GPU fits it although one might; -1: that is not so */
-	int64_t waits_since; /* the same, but for moments in which a share was being given */
-	uint32_t by;	     /* so many that rank lower were given a GPU meanwhile */
-	size_t from;	     /* of this step's `chosen`: those before rank higher */
-	int64_t vain_until;  /* nothing was found to reserve, and is not looked for before */
-	uint32_t kept_for;   /* the keeper of what it could have otherwise; 0: nobody */
-};
-
 /* Rests grow so often. */
 #define WHOLE_RESTS_MAX 4
 

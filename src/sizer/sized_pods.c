@@ -7,7 +7,7 @@
 #include "size/framework_detection.h"
 #include "size/managed.h"
 #include "sized.h"
-#include "world/held.h"
+#include "world/world.h"
 
 struct sized_pod *pods_find(const struct sizer *s, const char *uid)
 {
