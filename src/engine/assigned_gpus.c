@@ -1,7 +1,7 @@
 /* What a tenant was told, GPU by GPU. */
 #include "assigned_gpus.h"
 
-#include "state.h"
+#include <string.h>
 
 struct told told_of(const char *uuids, const char *capacity_pods)
 {
@@ -25,10 +25,4 @@ bool told_next(struct told *t)
 	bool uuid = take_next(&t->uuids, t->uuid, sizeof t->uuid);
 	bool name = take_next(&t->names, t->capacity_pod, sizeof t->capacity_pod);
 	return uuid || name;
-}
-
-struct holder *holder_of_tenant(const struct engine *e, const struct world_gpu *tenant)
-{
-	struct told t = told_of(NULL, tenant->capacity_pod);
-	return told_next(&t) ? holder_find(e, t.capacity_pod) : NULL;
 }

@@ -7,10 +7,6 @@
 #include "base/str.h"
 #include "model/gpu.h"
 
-struct engine;
-struct holder;
-struct world_gpu;
-
 struct told {
 	struct view uuids, names; /* those that are left; borrowed */
 	/* the one that is looked at; "" where it is not known */
@@ -21,7 +17,5 @@ struct told {
 /* Lists, as model/gpu.h says; each may be NULL. */
 struct told told_of(const char *uuids, const char *capacity_pods);
 bool told_next(struct told *t);
-/* The first of its capacity pods, as far as it is known; all of them are on one node. */
-struct holder *holder_of_tenant(const struct engine *e, const struct world_gpu *tenant);
 
 #endif

@@ -6,58 +6,7 @@
 
 #include "model/names.h"
 
-#define OPEN_TIMEOUT_MS 120000
-#define IDLE_GRACE_MS	60000
-/* The scheduler tries a pod again within a second or two when what kept it off has gone. */
-#define REFUSED_MS 5000
-/* The kubelet tries an image or a start again after 10 s, and then ever more rarely. */
-#define TROUBLED_MS 12000
-
-static int64_t open_timeout(const struct engine *e)
-{
-	return e->cfg.open_timeout_ms > 0 ? e->cfg.open_timeout_ms : OPEN_TIMEOUT_MS;
-}
-
-/* One that is pinned can go nowhere else. Who searches waits for what may not be free yet. */
-static bool is_refused(const struct holder *h)
-{
-	return h->refused_at >= 0 && text_empty(h->pod.node) && !h->search &&
-	       !holder_asks_for_node(h);
-}
-
-/* Something keeps it from being bound, or from telling its GPU, for as long as one hopes. */
-static bool is_hopeless(struct engine *e, const struct holder *h, int64_t now)
-{
-	bool bound = !text_empty(h->pod.node);
-	int64_t patience = bound ? TROUBLED_MS : REFUSED_MS;
-	if (h->refused_at < 0 || (!bound && !is_refused(h))) {
-		return false;
-	}
-	wake_by(e, h->refused_at + patience);
-	return now - h->refused_at >= patience;
-}
-
-/* Failed, refused by the scheduler or the kubelet, silent for too long, or no longer holding what
- * it told. */
-bool capacity_failed(struct engine *e, const struct holder *h, int64_t now)
-{
-	if (pod_is_terminal(&h->pod)) {
-		return true;
-	}
-	/* It waits for a node, as it should. */
-	if (holder_asks_for_node(h) && text_empty(h->pod.node)) {
-		return false;
-	}
-	if (is_hopeless(e, h, now)) {
-		return true;
-	}
-	int64_t since = h->pod.identity == NULL ? h->opened_at : h->lost_at;
-	if (since < 0) {
-		return false;
-	}
-	wake_by(e, since + open_timeout(e));
-	return now - since >= open_timeout(e);
-}
+#define IDLE_GRACE_MS 60000
 
 static bool has_live_entries(struct engine *e, const struct holder *h)
 {
@@ -85,7 +34,7 @@ static void tend_squeezed(struct engine *e, struct plan *plan)
 {
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
-		uint32_t node = is_refused(h) ? snap_node_of(e, h->node) : WORLD_NONE;
+		uint32_t node = capacity_is_refused(h) ? snap_node_of(e, h->node) : WORLD_NONE;
 		if (node == WORLD_NONE || e->snap.nodes.items[node].free_gpus >= 0 ||
 			!holder_may_go(h)) {
 			continue;
@@ -114,7 +63,7 @@ static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 		}
 		/* Of the others health.c and inject_probe.c tell. */
 		if (h->node != NULL && !h->search && capacity_failed(e, h, now)) {
-			alarm_failed(e, h, now, plan);
+			report_capacity_failed(e, h, now, plan);
 		}
 		emit_delete(e, h, plan);
 	}
@@ -129,10 +78,8 @@ static int64_t grace_of_config(const struct engine *e)
 static int64_t grace_of_tenant(const struct engine *e, const struct world_pod *p)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
-	struct pod pod;
-	bool whole = world_pod_unpack(p, &arena, &pod);
-	ENSURE(whole);
-	const struct policy *policy = policy_of(e, &pod).policy;
+	const struct pod pod = pod_of(p, &arena);
+	const struct policy *policy = policy_of(e->world, &pod).policy;
 	return policy == NULL || policy->built_in ? grace_of_config(e)
 						  : (int64_t)policy->idle_grace_s * 1000;
 }

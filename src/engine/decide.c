@@ -1,91 +1,9 @@
 /* Step 4: where each of those who wait goes. */
-#include "state.h"
+#include "decide.h"
 
-#include "model/framework.h"
 #include "model/names.h"
-#include "model/quantity.h"
 #include "model/refusal.h"
-#include "size/admit.h"
-#include "size/managed.h"
-#include "size/policy_resolution.h"
-
-struct policy_choice policy_of(const struct engine *e, const struct pod *pod)
-{
-	const struct world_namespace *n = world_namespace_find(e->world, pod->ns);
-	struct policy_subject who = policy_subject_of(pod, n != NULL && n->known ? &n->noun : NULL);
-	struct policy_set set;
-	set.items = world_policies(e->world, &set.count);
-	return policy_choose(&set, &who);
-}
-
-/* The policy as it is now, not as it was at admission, if a webhook judged the pod at all: whether
- * there is one and it wants shares, its bounds and its number of tenants (C8). */
-static enum reason apply_policy(struct engine *e, const struct waiter *w, struct place_request *r)
-{
-	struct policy_choice choice = policy_of(e, &w->pod);
-	if (choice.excluded) {
-		return REASON_EXCLUDED;
-	}
-	if (choice.policy == NULL) {
-		return choice.reason;
-	}
-	if (choice.mode == MODE_DISABLED) {
-		return REASON_DISABLED;
-	}
-	policy_bound_share(choice.policy, r->context_mib, &r->milli, &r->mem_mib);
-	if (!choice.policy->built_in) {
-		r->max_milli = (int64_t)choice.policy->sizing.max_percent * 10;
-		r->max_mib = choice.policy->sizing.max_mem_mib;
-	}
-	struct manners manners = manners_under(e, choice.policy, &w->pod);
-	r->max_tenants = manners.max_tenants;
-	r->company = manners.company;
-	r->mps = manners.mps;
-	/* Two ranks of one job on one GPU refuse to work. Others do not wait for a GPU of their own
-	 * that nobody may open. */
-	bool spreads = choice.policy->packing == PACKING_SPREAD && !e->openings.refused[r->mps];
-	r->spread = spreads || admit_is_rank(&w->pod);
-	return REASON_NONE;
-}
-
-static int64_t least_mib(const struct engine *e, const struct waiter *w)
-{
-	bool told = pairs_get(&w->pod.notes, NOTE_FRAMEWORK) != NULL;
-	return told ? framework_least_mib(e->cfg.context_mib) : e->cfg.context_mib;
-}
-
-/* What the webhook wrote is a request, not an authority: it is read again, strictly. */
-static enum reason read_request(struct engine *e, const struct waiter *w, struct place_request *ret)
-{
-	const char *share = pairs_get(&w->pod.notes, NOTE_SHARE);
-	const char *memory = pairs_get(&w->pod.notes, NOTE_MEMORY);
-	struct place_request r = {.pod = &w->pod};
-	/* Without the label nobody would count it once its gate is gone. */
-	if (!pod_is_tenant(&w->pod) || w->pod.forged ||
-		text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
-		(text_empty(share) && text_empty(memory))) {
-		return REASON_NOT_OURS;
-	}
-	if (!text_empty(share) && share_parse(view_of(share), &r.milli, NULL) < 0) {
-		return REASON_NOT_OURS;
-	}
-	if (!text_empty(memory) && memory_parse(view_of(memory), &r.mem_mib, NULL) < 0) {
-		return REASON_NOT_OURS;
-	}
-	/* A tenant that still asks for a whole GPU would take two, and one that nobody here can
-	 * tell its memory would take all of it. */
-	const char *framework = pairs_get(&w->pod.notes, NOTE_FRAMEWORK);
-	if (w->pod.gpus != 0 || w->group.unreadable ||
-		(framework != NULL && framework_find(framework) == NULL)) {
-		return REASON_NOT_OURS;
-	}
-	r.context_mib = least_mib(e, w);
-	enum reason reason = apply_policy(e, w, &r);
-	if (reason == REASON_NONE) {
-		*ret = r;
-	}
-	return reason;
-}
+#include "state.h"
 
 /* Waits for something that is on its way, or for what only we can do. */
 static bool held_back(struct engine *e, struct waiter *w, int64_t now)
@@ -105,28 +23,6 @@ static bool held_back(struct engine *e, struct waiter *w, int64_t now)
 		return true;
 	}
 	return false;
-}
-
-/* A new GPU in the picture for a capacity pod that was just asked for. */
-static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
-{
-	struct place_node *n = &e->snap.nodes.items[node];
-	struct place_gpu g = {.node = node,
-		.state = GPU_OPENING,
-		.capacity_pod = h->name,
-		.usable_mib = n->gpu_mem_mib,
-		.free_milli = MODEL_GPU_MILLI,
-		.free_mib = n->gpu_mem_mib,
-		.max_tenants = MODEL_GRANTS_MAX,
-		.company = place_nobody(h->mps),
-		.mps = h->mps};
-	struct snap_gpu s = {.holder = h};
-	place_reserve_capacity(n, h->mps);
-	VEC_PUSH(&e->snap.gpus, g);
-	VEC_PUSH(&e->snap_gpus, s);
-	uint32_t at = (uint32_t)e->snap.gpus.count - 1;
-	snapshot_gpu_moved(&e->snap, at);
-	return at;
 }
 
 static bool is_unfit(enum reason reason)
@@ -160,31 +56,10 @@ static void note_keeper(struct engine *e, struct waiter *w)
 {
 	const struct place_keep *k = place_kept_from(&e->snap, &w->asked);
 	if (k != NULL) {
-		reserve_note(e, w, k);
+		keeper_note(e, w, k);
 	} else if (is_unfit(w->reason) || w->reason == REASON_NO_GPU_NODE) {
 		place_note_kept(&e->snap, &w->asked, &w->miss);
 		w->reason = w->miss.reason;
-	}
-}
-
-/* It would go on a GPU whose capacity pod could not be created: not yet, or now once more. */
-void await_creation(
-	struct engine *e, int64_t now, struct waiter *w, struct holder *h, struct plan *plan)
-{
-	w->reason = REASON_WAITING_FOR_CAPACITY;
-	if (inject_tries(e, w, h)) {
-		return;
-	}
-	if (h->refusal == NULL || h->flight != 0 || h->in_world) {
-		return;
-	}
-	text_set(&w->refusal, h->refusal);
-	w->refused_until = h->retry_at;
-	w->reason = refusal_reason(h->refusal);
-	if (now >= h->retry_at) {
-		emit_create_again(e, h, &w->pod, plan);
-	} else {
-		wake_by(e, h->retry_at);
 	}
 }
 
@@ -205,26 +80,6 @@ static bool wants_its_own(
 	const struct engine *e, const struct waiter *w, const struct place_verdict *v)
 {
 	return w->asked.spread && e->snap.gpus.items[v->gpu].tenants > 0;
-}
-
-bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan *plan,
-	struct place_verdict *open)
-{
-	if (open->node == PLACE_NOWHERE) {
-		return false;
-	}
-	struct place_node *n = &e->snap.nodes.items[open->node];
-	if (standins_yield(e, n->noun->name)) {
-		/* What stands in for such tenants there has the GPU, and goes first. */
-		place_reserve_capacity(n, w->asked.mps);
-		snapshot_node_moved(&e->snap, open->node);
-		return false;
-	}
-	struct holder *h = emit_create(e, now, n->noun->name, &w->pod, plan);
-	if (h != NULL) {
-		open->gpu = add_opening(e, h, open->node);
-	}
-	return h != NULL;
 }
 
 static void refuse(struct engine *e, struct waiter *w, const struct place_verdict *fit,
@@ -277,55 +132,6 @@ static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct pla
 	place_reserve(&e->snap, &w->asked, &v);
 	*ret = v;
 	return true;
-}
-
-/* Before any GPU is looked for, so that none is opened for a pod that must not have it. */
-static bool within_quota(struct engine *e, struct waiter *w)
-{
-	struct quota_view quota;
-	int64_t count = waiter_count(w);
-	int64_t left = quotas_left(e, w, &quota) / count;
-	if (left < (w->asked.milli > 0 ? w->asked.milli : 1)) {
-		w->reason = REASON_QUOTA;
-		return false;
-	}
-	w->asked.most_milli = quota.name != NULL ? left : 0;
-	return true;
-}
-
-bool waiter_asks(struct engine *e, struct waiter *w, struct claims_of *claims)
-{
-	struct place_request r;
-	w->miss = (struct place_verdict){0};
-	w->passed.kept_for = 0;
-	if (w->pod.too_complex) {
-		w->reason = REASON_TOO_COMPLEX;
-		return false;
-	}
-	w->reason = read_request(e, w, &r);
-	if (w->reason != REASON_NONE) {
-		return false;
-	}
-	w->asked = r;
-	if (!within_quota(e, w)) {
-		return false;
-	}
-	w->reason = needs_claims(e, &w->pod, claims);
-	if (w->reason != REASON_NONE) {
-		return false;
-	}
-	w->asked.claims = claims->items;
-	w->asked.claim_count = claims->count;
-	w->asked.apart = neighbours_mark(e, &w->pod);
-	return true;
-}
-
-/* They are of this step, what is asked for lasts. */
-void waiter_asked(struct waiter *w)
-{
-	w->asked.claims = NULL;
-	w->asked.claim_count = w->asked.apart = 0;
-	w->asked.most_milli = 0;
 }
 
 /* True: there might be a GPU for it, and none fits it now. */

@@ -5,7 +5,6 @@
  * node, asked after it was gone, does not list it any more. */
 #include "departed_share.h"
 
-#include "model/names.h"
 #include "size/explain.h"
 #include "state.h"
 
@@ -110,15 +109,7 @@ static void tell_given_up(struct engine *e, const struct absence *a, struct plan
 	}
 	explain_given_up(
 		&text, d != NULL ? d->ns : NULL, d != NULL ? d->name : a->uid, held_ms(e) / 1000);
-	struct action *x = emit(e, plan, ACTION_EVENT);
-	x->ns = NAME_NAMESPACE;
-	x->name = arena_strdup(&plan->arena, h->name);
-	x->uid = arena_strdup(&plan->arena, h->uid);
-	x->regarding_kind = "Pod";
-	x->regarding_api_version = "v1";
-	x->event_reason = "ShareGivenUp";
-	x->warning = true;
-	x->message = arena_strdup(&plan->arena, str_text(&text));
+	emit_warning(e, plan, about_holder(h), "ShareGivenUp", str_text(&text));
 }
 
 void departed_report(struct engine *e, struct plan *plan)
@@ -158,4 +149,27 @@ void departed_sweep(struct engine *e)
 			world_departed_drop(e->world, i);
 		}
 	}
+}
+
+bool entry_lives(
+	struct engine *e, const struct holder *h, const struct grant *g, const struct world_pod *p)
+{
+	if (p == NULL && world_departed_find(e->world, g->uid) == NULL &&
+		world_pod_unread(e->world, g->ns, g->name)) {
+		/* It may be the one that could not be read, and run: nobody saw it go. */
+		return true;
+	}
+	if (p == NULL) {
+		return departed_holds(e, h, g->uid);
+	}
+	if (world_pod_terminal(p) || (p->gpu->gated && waiter_giving_back(e, g->uid, h) != NULL)) {
+		return false;
+	}
+	/* It was placed somewhere else: this entry lost a race long ago. */
+	return p->gpu->capacity_pod == NULL || tenant_is_on(h, p->gpu);
+}
+
+bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g)
+{
+	return entry_lives(e, h, g, world_pod_by_uid(e->world, g->uid));
 }

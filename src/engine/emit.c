@@ -3,19 +3,58 @@
 
 #include <stdio.h>
 
-#include "model/framework.h"
 #include "model/names.h"
-
-#define MEND_EVERY_MS 10000
 
 struct action *emit(struct engine *e, struct plan *plan, enum action_type type)
 {
 	return plan_add(plan, type, ++e->next_action);
 }
 
+struct about about_pod(const struct world_pod *p)
+{
+	return (struct about){p->ns, world_pod_name(p), world_pod_uid(p)};
+}
+
+struct about about_holder(const struct holder *h)
+{
+	return (struct about){NAME_NAMESPACE, h->name, h->uid};
+}
+
 static const char *text_in(struct plan *plan, const char *text)
 {
 	return arena_strdup(&plan->arena, text);
+}
+
+struct about about_waiter(const struct waiter *w)
+{
+	return (struct about){w->pod.ns, w->pod.name, w->pod.uid};
+}
+
+struct action *emit_about(
+	struct engine *e, struct plan *plan, enum action_type type, struct about pod)
+{
+	struct action *a = emit(e, plan, type);
+	a->ns = text_in(plan, pod.ns);
+	a->name = text_in(plan, pod.name);
+	a->uid = text_in(plan, pod.uid);
+	return a;
+}
+
+struct action *emit_event(struct engine *e, struct plan *plan, struct about pod, const char *text)
+{
+	struct action *a = emit_about(e, plan, ACTION_EVENT, pod);
+	a->regarding_kind = "Pod";
+	a->regarding_api_version = "v1";
+	a->message = text_in(plan, text);
+	return a;
+}
+
+void emit_warning(
+	struct engine *e, struct plan *plan, struct about pod, const char *reason, const char *text)
+{
+	struct action *a = emit_event(e, plan, pod, text);
+	a->event_reason = reason;
+	a->warning = true;
 }
 
 /* The lowest slot of the node that no capacity pod, not even a dying one, has. */
@@ -77,11 +116,7 @@ uint64_t emit_probe(struct engine *e, const char *name, const struct holder *h,
 
 void emit_companion_delete(struct engine *e, const struct world_pod *p, struct plan *plan)
 {
-	struct action *a = emit(e, plan, ACTION_DELETE_CAPACITY);
-	a->ns = NAME_NAMESPACE;
-	a->name = text_in(plan, world_pod_name(p));
-	a->uid = text_in(plan, world_pod_uid(p));
-	a->companion = true;
+	emit_about(e, plan, ACTION_DELETE_CAPACITY, about_pod(p))->companion = true;
 }
 
 void emit_create_again(struct engine *e, struct holder *h, const struct pod *pod, struct plan *plan)
@@ -108,215 +143,9 @@ struct holder *emit_create(
 
 void emit_delete(struct engine *e, struct holder *h, struct plan *plan)
 {
-	struct action *a = emit(e, plan, ACTION_DELETE_CAPACITY);
-	a->ns = NAME_NAMESPACE;
-	a->name = text_in(plan, h->name);
-	a->uid = text_in(plan, h->uid);
+	struct action *a = emit_about(e, plan, ACTION_DELETE_CAPACITY, about_holder(h));
 	a->resource_version = text_in(plan, holder_version(h));
 	a->mps = h->mps;
 	text_set(&h->flight_rv, a->resource_version);
 	holder_sends(e, h, ACTION_DELETE_CAPACITY, a->id);
-}
-
-/* As it is now: it is what was looked at when the share was given, or just as good. */
-const char *emit_policy(const struct engine *e, const struct pod *pod, struct plan *plan)
-{
-	const struct policy *p = policy_of(e, pod).policy;
-	return p == NULL ? NULL
-			 : arena_printf(&plan->arena, "%s@%lld", p->name, (long long)p->generation);
-}
-
-void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
-	struct plan *plan)
-{
-	enum inject_form form;
-	bool known = inject_knows_for(e, h, &w->pod, &form);
-	ENSURE(known);
-	struct placing where = {h->pod.node, h->pod.identity->uuid, h->name, g->milli, g->mem_mib,
-		h->pod.identity->mem_mib, form};
-	emit_placing(e, w, &where, plan);
-}
-
-/* One fraction for all of its GPUs, so that of the largest it is not too much. */
-static int32_t framework_memory(
-	const struct engine *e, const struct waiter *w, const struct placing *where)
-{
-	const struct framework *f = framework_find(pairs_get(&w->pod.notes, NOTE_FRAMEWORK));
-	struct framework_slice s = {where->mem_mib, e->cfg.context_mib, where->device_mib};
-	return f != NULL ? framework_thousandths(f, &s) : 0;
-}
-
-void emit_placing(
-	struct engine *e, struct waiter *w, const struct placing *where, struct plan *plan)
-{
-	struct action *a = emit(e, plan, ACTION_PLACE);
-	a->ns = text_in(plan, w->pod.ns);
-	a->name = text_in(plan, w->pod.name);
-	a->uid = text_in(plan, w->pod.uid);
-	a->resource_version = text_in(plan, waiter_version(w));
-	a->node = text_in(plan, where->node);
-	a->uuid = text_in(plan, where->uuid);
-	a->capacity_pod = text_in(plan, where->capacity_pod);
-	a->form = where->form;
-	a->container = text_in(plan, pairs_get(&w->pod.notes, NOTE_CONTAINER));
-	a->milli = where->milli;
-	a->mem_mib = where->mem_mib;
-	a->framework_memory = framework_memory(e, w, where);
-	a->policy = emit_policy(e, &w->pod, plan);
-	a->mps = pod_is_mps(&w->pod);
-	a->node_term_count = w->pod.node_term_count;
-	text_set(&w->flight_rv, a->resource_version);
-	waiter_sends(e, w, a->id);
-	landing_note(w, a);
-	turn_begins(e, w);
-}
-
-/* Old entries that live, entries of tenants that the ledger has forgotten, and those decided now.
- */
-static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
-{
-	/* The new ledger may be made from the one that was asked for before: build it, then let
-	 * that go. */
-	struct arena fresh = {.block_bytes = 1024};
-	const struct ledger *old = holder_ledger(h);
-	struct grant *items = ARENA_ARRAY(&fresh, struct grant, MODEL_GRANTS_MAX);
-	struct ledger next = {items, 0};
-	for (uint32_t i = 0; i < old->count && next.count < MODEL_GRANTS_MAX; i++) {
-		if (grant_lives(e, h, &old->items[i])) {
-			items[next.count] = old->items[i];
-			resize_entry(e, at, &items[next.count++]);
-		}
-	}
-	/* Mostly there is none, and a ledger does not cost a look at every tenant. */
-	bool any = e->snap_gpus.items[at].forgotten > 0;
-	size_t tenants = any ? world_class_count(e->world, WORLD_TENANT) : 0;
-	for (size_t i = 0; i < tenants; i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
-		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);
-		bool counted = p->gpu->devices > 1 ? ledger_has(old, world_pod_uid(p))
-						   : snap_counted(e, slot);
-		bool forgotten = !p->gpu->gated && !world_pod_terminal(p) &&
-				 tenant_is_on(h, p->gpu) && !counted;
-		if (forgotten && next.count < MODEL_GRANTS_MAX) {
-			struct share share = resize_may_have(e, p);
-			items[next.count++] = (struct grant){
-				world_pod_uid(p), p->ns, world_pod_name(p), share.milli, share.mib};
-		}
-	}
-	for (size_t i = 0; i < e->chosen.count && next.count < MODEL_GRANTS_MAX; i++) {
-		const struct chosen *c = &e->chosen.items[i];
-		if (c->gpu == at && !ledger_has(&next, c->waiter->uid)) {
-			items[next.count++] = (struct grant){c->waiter->uid, c->waiter->pod.ns,
-				c->waiter->pod.name, c->milli, c->mem_mib};
-		}
-	}
-	struct ledger kept;
-	struct arena copy = {.block_bytes = 1024};
-	ledger_copy(&copy, &next, &kept);
-	arena_finish(&fresh);
-	arena_finish(&h->asked_arena);
-	h->asked_arena = copy;
-	h->asked = kept;
-}
-
-/* Those whose halves are given back: what is known of them may be old. */
-static struct ledger struck_out(const struct engine *e, const struct holder *h, struct plan *plan)
-{
-	const struct ledger *old = holder_ledger(h);
-	struct ledger out = {ARENA_ARRAY(&plan->arena, struct grant, old->count), 0};
-	for (uint32_t i = 0; i < old->count; i++) {
-		const struct waiter *w = waiter_giving_back(e, old->items[i].uid, h);
-		if (w != NULL) {
-			out.items[out.count++] = (struct grant){.uid = text_in(plan, w->uid),
-				.ns = text_in(plan, w->pod.ns),
-				.name = text_in(plan, w->pod.name)};
-		}
-	}
-	return out;
-}
-
-/* C39: it may be evicted where each of its tenants may, for it waits until they have left. One of a
- * version before does not: the budget holds it. */
-static bool is_movable(const struct engine *e, uint32_t at)
-{
-	const struct snap_gpu *s = &e->snap_gpus.items[at];
-	return s->keepers == 0 && s->holder->pod.lingers;
-}
-
-/* What it says of that is not so, and somebody is there whom that may harm or keep. */
-static bool is_mislabelled(const struct engine *e, uint32_t at)
-{
-	const struct holder *h = e->snap_gpus.items[at].holder;
-	const char *told = pairs_get(&h->pod.labels, LABEL_IN_USE);
-	bool movable = h->asked_holds ? h->asked_movable : text_equals(told, IN_USE_MOVABLE);
-	return e->snap_gpus.items[at].entries > 0 && movable != is_movable(e, at);
-}
-
-static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
-{
-	struct holder *h = e->snap_gpus.items[at].holder;
-	struct action *a = emit(e, plan, ACTION_GRANT);
-	a->ns = NAME_NAMESPACE;
-	a->name = text_in(plan, h->name);
-	a->uid = text_in(plan, h->uid);
-	a->resource_version = text_in(plan, holder_version(h));
-	a->still = struck_out(e, h, plan);
-	h->trust.strikes = a->still.count > 0 || resizes_shrink(e, at);
-	write_ledger(e, at, h);
-	h->asked_holds = true;
-	h->asked_keeps = a->keeps_node = e->snap_gpus.items[at].keepers > 0;
-	h->asked_movable = a->movable = is_movable(e, at);
-	text_set(&h->flight_rv, a->resource_version);
-	holder_sends(e, h, ACTION_GRANT, a->id);
-	text_set(&h->acked_rv, NULL);
-	ledger_copy(&plan->arena, &h->asked, &a->ledger);
-	a->claim = inject_claim_copy(&plan->arena, inject_proof_for(e, h));
-}
-
-/* Whoever runs there stands in the ledger: it was another's, or has lost them. What is sold over is
- * not written down. And autoscalers are told as much as is so. Somebody else may undo it as fast as
- * it is done, so that it is not done often. */
-static bool needs_mending(struct engine *e, uint32_t at)
-{
-	const struct place_gpu *g = &e->snap.gpus.items[at];
-	const struct snap_gpu *s = &e->snap_gpus.items[at];
-	const struct holder *h = s->holder;
-	bool kept = h->asked_holds ? h->asked_keeps : h->pod.keeps_node;
-	bool forgotten = s->forgotten > 0 && !g->fenced && g->free_milli >= 0 && g->free_mib >= 0 &&
-			 s->entries + s->forgotten <= MODEL_GRANTS_MAX;
-	/* What was acknowledged and is not shown yet may have it: a watch that lags is waited for.
-	 */
-	if (s->confirms || (h->acked_rv == NULL && inject_owes(e, h))) {
-		return flights_room(e);
-	}
-	if (!forgotten && kept == (s->keepers > 0) && !is_mislabelled(e, at)) {
-		return false;
-	}
-	wake_by(e, h->mend_at);
-	return e->now >= h->mend_at;
-}
-
-void emit_grants(struct engine *e, struct plan *plan)
-{
-	/* From now on they count as sent. */
-	e->flights.decided = 0;
-	if (view_lags(e)) {
-		return;
-	}
-	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
-		const struct snap_gpu *s = &e->snap_gpus.items[i];
-		/* The last one has left: say so, that the node may be drained. */
-		bool emptied = s->dead > 0 && s->entries == 0 && s->demand == 0 && !s->yields;
-		/* Whoever runs where it cannot be served is not taken into its books. */
-		if (e->snap.gpus.items[i].state != GPU_OPEN || s->holder->amiss == e->step) {
-			continue;
-		}
-		bool mends = s->added == 0 && !emptied && needs_mending(e, i);
-		if (mends) {
-			s->holder->mend_at = e->now + MEND_EVERY_MS;
-		}
-		if (s->added > 0 || s->given_back > 0 || emptied || mends) {
-			emit_grant(e, i, plan);
-		}
-	}
 }

@@ -13,17 +13,24 @@ struct holder;
 struct waiter;
 struct world_pod;
 
-void emit_grants(struct engine *e, struct plan *plan);
-void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
-	struct plan *plan);
-/* The same on several GPUs: lists, as model/gpu.h says. */
-struct placing {
-	const char *node, *uuid, *capacity_pod;
-	int64_t milli, mem_mib, device_mib; /* the last: all of the largest of them */
-	enum inject_form form;
+/* The plan's next action, under its number. */
+struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
+
+/* Which pod an action is about; borrowed. */
+struct about {
+	const char *ns, *name, *uid;
 };
-void emit_placing(
-	struct engine *e, struct waiter *w, const struct placing *where, struct plan *plan);
+struct about about_pod(const struct world_pod *p);
+struct about about_holder(const struct holder *h);
+struct about about_waiter(const struct waiter *w);
+struct action *emit_about(
+	struct engine *e, struct plan *plan, enum action_type type, struct about pod);
+/* An event about the pod; whoever emits it says the reason. */
+struct action *emit_event(struct engine *e, struct plan *plan, struct about pod, const char *text);
+/* The same as a warning; the reason is a static word. */
+void emit_warning(struct engine *e, struct plan *plan, struct about pod, const char *reason,
+	const char *text);
+
 struct holder *emit_create(
 	struct engine *e, int64_t now, const char *node, const struct pod *pod, struct plan *plan);
 /* Once more what was refused, under the same name. */
@@ -37,18 +44,5 @@ void emit_companion_delete(struct engine *e, const struct world_pod *p, struct p
 uint64_t emit_probe(struct engine *e, const char *name, const struct holder *h,
 	const struct inject_claim *claim, struct plan *plan);
 void emit_delete(struct engine *e, struct holder *h, struct plan *plan);
-struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
-/* NAME@GENERATION of what the pod is under; NULL: nothing. */
-const char *emit_policy(const struct engine *e, const struct pod *pod, struct plan *plan);
-
-/* opening.c: capacity pods on their way, of the step that runs. Those that something keeps up do
- * not count, and so hold up nobody elsewhere. */
-struct openings {
-	uint32_t fresh;
-	int64_t until;	 /* when the first of them counts no more */
-	bool refused[2]; /* without MPS, with it: an admission policy lets one not be made */
-};
-void openings_count(struct engine *e);
-bool openings_take(struct engine *e); /* false: no more for now; another step is asked for */
 
 #endif

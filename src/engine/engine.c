@@ -203,7 +203,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	drain_capacity(e, plan);
 	orphans_tend(e, now.mono_ms, plan);
 	overuse_tend(e);
-	alarm_doubled(e, plan);
+	report_doubled_gpus(e, plan);
 	report_waiting(e, now, plan);
 	departed_report(e, plan);
 	evictions_report(e, plan);

@@ -175,25 +175,6 @@ bool evict_is_doubtful(const struct engine *e, const struct world_pod *p)
 	return budget_of(e, p, INT64_MIN) != NULL;
 }
 
-static void name_pod(struct plan *plan, struct action *a, const struct world_pod *p)
-{
-	a->ns = arena_strdup(&plan->arena, p->ns);
-	a->name = arena_strdup(&plan->arena, world_pod_name(p));
-	a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
-}
-
-static struct action *tell(
-	struct engine *e, struct plan *plan, const struct world_pod *p, const char *text)
-{
-	struct action *a = emit(e, plan, ACTION_EVENT);
-	name_pod(plan, a, p);
-	a->regarding_kind = "Pod";
-	a->regarding_api_version = "v1";
-	a->message = arena_strdup(&plan->arena, text);
-	a->warning = true;
-	return a;
-}
-
 /* Once: whoever wanted it may turn to another pod meanwhile, and asks this one again or not. */
 void evictions_report(struct engine *e, struct plan *plan)
 {
@@ -205,7 +186,7 @@ void evictions_report(struct engine *e, struct plan *plan)
 		CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
 		str_append_format(
 			&text, "not evicted (%s): %s", reason_name(v->reason), v->refusal);
-		tell(e, plan, p, str_text(&text))->event_reason = "EvictionRefused";
+		emit_warning(e, plan, about_pod(p), "EvictionRefused", str_text(&text));
 		v->told_refusal = true;
 	}
 }
@@ -217,11 +198,12 @@ static void send(struct engine *e, struct eviction *v, const struct world_pod *p
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
 	explain(&text, why->reason, &why->facts);
 	if (v->reason != why->reason) {
-		tell(e, plan, p, str_text(&text))->reason = why->reason;
+		struct action *event = emit_event(e, plan, about_pod(p), str_text(&text));
+		event->reason = why->reason;
+		event->warning = true;
 		v->reason = why->reason;
 	}
-	struct action *a = emit(e, plan, ACTION_EVICT);
-	name_pod(plan, a, p);
+	struct action *a = emit_about(e, plan, ACTION_EVICT, about_pod(p));
 	if (why->as_judged) {
 		const char *version = pod_of(p, &arena).resource_version;
 		a->resource_version = arena_strdup(&plan->arena, version);

@@ -128,7 +128,7 @@ static bool find(
 			.best_gpu = PLACE_NOWHERE};
 		const struct place_keep *k = place_group_kept_from(&e->snap, &party);
 		if (k != NULL) {
-			reserve_note(e, w, k);
+			keeper_note(e, w, k);
 		}
 		return false;
 	}

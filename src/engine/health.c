@@ -250,20 +250,6 @@ bool health_shows_gone(
 
 /* --- telling those whom it concerns, once --- */
 
-static void tell(struct engine *e, const struct world_pod *p, const char *reason, const char *text,
-	struct plan *plan)
-{
-	struct action *x = emit(e, plan, ACTION_EVENT);
-	x->ns = arena_strdup(&plan->arena, p->ns);
-	x->name = arena_strdup(&plan->arena, world_pod_name(p));
-	x->uid = arena_strdup(&plan->arena, world_pod_uid(p));
-	x->regarding_kind = "Pod";
-	x->regarding_api_version = "v1";
-	x->event_reason = reason;
-	x->warning = true;
-	x->message = text;
-}
-
 /* One that is not bound yet is of the node where its GPU is told. */
 static bool runs_or_will_on(
 	const struct engine *e, const struct world_pod *p, const struct gpu_at *gpu)
@@ -284,7 +270,7 @@ bool gpu_tell(struct engine *e, const struct gpu_at *gpu, const char *reason, co
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		if (p->gpu->uuid != NULL && gpu_list_has(p->gpu->uuid, gpu->uuid) &&
 			runs_or_will_on(e, p, gpu) && !world_pod_terminal(p)) {
-			tell(e, p, reason, text, plan);
+			emit_warning(e, plan, about_pod(p), reason, text);
 			any = true;
 		}
 	}
@@ -293,7 +279,7 @@ bool gpu_tell(struct engine *e, const struct gpu_at *gpu, const char *reason, co
 						 : world_pod_find(e->world, NAME_NAMESPACE,
 							   e->snap_gpus.items[at].holder->name);
 	if (holder != NULL) {
-		tell(e, holder, reason, text, plan);
+		emit_warning(e, plan, about_pod(holder), reason, text);
 	}
 	return any || holder != NULL;
 }
@@ -302,8 +288,8 @@ static void tell_one(struct engine *e, struct ailment *a, struct plan *plan)
 {
 	CLEANUP(str_finish) struct str sentence = STR_INIT(1024);
 	explain_unhealthy(&sentence, a->uuid, a->node, a->why);
-	a->told = gpu_tell(e, &(struct gpu_at){a->uuid, a->node}, "GpuUnhealthy",
-		arena_strdup(&plan->arena, str_text(&sentence)), plan);
+	a->told = gpu_tell(
+		e, &(struct gpu_at){a->uuid, a->node}, "GpuUnhealthy", str_text(&sentence), plan);
 }
 
 void health_report(struct engine *e, struct plan *plan)

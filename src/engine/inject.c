@@ -199,7 +199,67 @@ bool inject_is_vain(const struct engine *e, const struct holder *h)
 	return n != NULL && n->rests && h->pod.identity != NULL && !inject_knows(e, h, &form);
 }
 
+bool inject_is_tried(const struct inject_node *n)
+{
+	return n == NULL || n->way == INJECT_BY_PROBE;
+}
+
+struct inject_memo *inject_class_memo(struct engine *e, uint32_t node, const char *class)
+{
+	uint32_t at = e->inject.nodes.items[node].classes;
+	while (at != WORLD_NONE && strcmp(e->inject.memos.items[at].class, class) != 0) {
+		at = e->inject.memos.items[at].next;
+	}
+	return at != WORLD_NONE ? &e->inject.memos.items[at] : NULL;
+}
+
+void inject_class_add(struct engine *e, uint32_t node, uint32_t memo)
+{
+	e->inject.memos.items[memo].next = e->inject.nodes.items[node].classes;
+	e->inject.nodes.items[node].classes = memo;
+}
+
 /* --- the look --- */
+
+static void add_classes(struct engine *e)
+{
+	for (uint32_t i = 0; i < e->inject.memos.count; i++) {
+		struct inject_memo *m = &e->inject.memos.items[i];
+		uint32_t at = snap_node_of(e, m->node);
+		m->probed = m->asked = NULL;
+		m->next = WORLD_NONE;
+		if (m->class != NULL && at != WORLD_NONE &&
+			inject_is_tried(&e->inject.nodes.items[at])) {
+			inject_class_add(e, at, i);
+		}
+	}
+}
+
+static bool proven_somewhere(const struct engine *e, uint32_t node, const char *class)
+{
+	uint32_t at = e->inject.nodes.items[node].proof;
+	while (at != WORLD_NONE && strcmp(e->inject.proofs.items[at].claim->class, class) != 0) {
+		at = e->inject.proofs.items[at].next;
+	}
+	return at != WORLD_NONE;
+}
+
+static void add_voids(struct engine *e)
+{
+	for (uint32_t i = 0; i < e->inject.memos.count; i++) {
+		struct inject_memo *m = &e->inject.memos.items[i];
+		uint32_t at = m->class != NULL && e->now < m->until ? snap_node_of(e, m->node)
+								    : WORLD_NONE;
+		if (at == WORLD_NONE || !inject_is_tried(&e->inject.nodes.items[at]) ||
+			proven_somewhere(e, at, m->class)) {
+			continue;
+		}
+		struct inject_void *made = ARENA_NEW(&e->inject.arena, struct inject_void);
+		*made = (struct inject_void){
+			arena_strdup(&e->inject.arena, m->class), e->snap.nodes.items[at].voids};
+		e->snap.nodes.items[at].voids = made;
+	}
+}
 
 static void add_nodes(struct engine *e)
 {
@@ -254,7 +314,7 @@ static void add_memos(struct engine *e)
 			e->snap.nodes.items[at].no_opening |= rests;
 		}
 	}
-	inject_add_classes(e);
+	add_classes(e);
 }
 
 /* With what stands beside it. */
@@ -391,6 +451,6 @@ void inject_look(struct engine *e)
 	add_memos(e);
 	add_proofs(e);
 	add_probes(e);
-	inject_add_voids(e);
+	add_voids(e);
 	choose_subjects(e);
 }

@@ -180,10 +180,10 @@ const struct inject_proof *inject_proof_of_class(
 const struct inject_claim *inject_own_proof(const struct engine *e, const struct holder *h);
 /* Its GPU can be named: what is seen of it says something of the node. */
 bool inject_may_name(struct engine *e, const struct holder *h);
-/* inject_class.c, for inject.c */
-void inject_add_classes(struct engine *e); /* memos to their nodes */
-void inject_add_voids(struct engine *e);   /* nodes that are none for some class */
+/* What works there is found out by probes. By the word of an admin classes make no difference. */
+bool inject_is_tried(const struct inject_node *n);
 struct inject_memo *inject_class_memo(struct engine *e, uint32_t node, const char *class);
+void inject_class_add(struct engine *e, uint32_t node, uint32_t memo); /* to those of the node */
 bool inject_class_is_wanted(const struct engine *e, const struct inject_memo *m);
 /* The probe of this claim proves something that nobody has in writing. */
 bool inject_is_awaited(struct engine *e, uint32_t node, const struct inject_claim *claim);

@@ -2,6 +2,7 @@
  * be tried for them. */
 #include "inject.h"
 
+#include "model/refusal.h"
 #include "state.h"
 
 /* So long after somebody last was to have a GPU of the node its class is tried, and kept. */
@@ -17,17 +18,11 @@ static bool is_foreign(const struct holder *h, const struct pod *tenant)
 	return strcmp(class_of(tenant), text_or(h->pod.runtime_class, "")) != 0;
 }
 
-/* By the word of an admin classes make no difference. */
-static bool is_tried(const struct inject_node *n)
-{
-	return n == NULL || n->way == INJECT_BY_PROBE;
-}
-
 bool inject_knows_for(const struct engine *e, const struct holder *h, const struct pod *tenant,
 	enum inject_form *ret_form)
 {
 	const struct inject_node *n = inject_node_of(e, h);
-	if (n == NULL || !is_tried(n) || !is_foreign(h, tenant)) {
+	if (n == NULL || !inject_is_tried(n) || !is_foreign(h, tenant)) {
 		return inject_knows(e, h, ret_form);
 	}
 	const struct inject_proof *p =
@@ -42,63 +37,9 @@ bool inject_knows_for(const struct engine *e, const struct holder *h, const stru
 
 /* --- memos --- */
 
-struct inject_memo *inject_class_memo(struct engine *e, uint32_t node, const char *class)
-{
-	uint32_t at = e->inject.nodes.items[node].classes;
-	while (at != WORLD_NONE && strcmp(e->inject.memos.items[at].class, class) != 0) {
-		at = e->inject.memos.items[at].next;
-	}
-	return at != WORLD_NONE ? &e->inject.memos.items[at] : NULL;
-}
-
 bool inject_class_is_wanted(const struct engine *e, const struct inject_memo *m)
 {
 	return m->wanted_at > 0 && e->now - m->wanted_at < WANTED_MS;
-}
-
-static void add_class(struct engine *e, uint32_t node, uint32_t memo)
-{
-	e->inject.memos.items[memo].next = e->inject.nodes.items[node].classes;
-	e->inject.nodes.items[node].classes = memo;
-}
-
-void inject_add_classes(struct engine *e)
-{
-	for (uint32_t i = 0; i < e->inject.memos.count; i++) {
-		struct inject_memo *m = &e->inject.memos.items[i];
-		uint32_t at = snap_node_of(e, m->node);
-		m->probed = m->asked = NULL;
-		m->next = WORLD_NONE;
-		if (m->class != NULL && at != WORLD_NONE && is_tried(&e->inject.nodes.items[at])) {
-			add_class(e, at, i);
-		}
-	}
-}
-
-static bool proven_somewhere(const struct engine *e, uint32_t node, const char *class)
-{
-	uint32_t at = e->inject.nodes.items[node].proof;
-	while (at != WORLD_NONE && strcmp(e->inject.proofs.items[at].claim->class, class) != 0) {
-		at = e->inject.proofs.items[at].next;
-	}
-	return at != WORLD_NONE;
-}
-
-void inject_add_voids(struct engine *e)
-{
-	for (uint32_t i = 0; i < e->inject.memos.count; i++) {
-		struct inject_memo *m = &e->inject.memos.items[i];
-		uint32_t at = m->class != NULL && e->now < m->until ? snap_node_of(e, m->node)
-								    : WORLD_NONE;
-		if (at == WORLD_NONE || !is_tried(&e->inject.nodes.items[at]) ||
-			proven_somewhere(e, at, m->class)) {
-			continue;
-		}
-		struct inject_void *made = ARENA_NEW(&e->inject.arena, struct inject_void);
-		*made = (struct inject_void){
-			arena_strdup(&e->inject.arena, m->class), e->snap.nodes.items[at].voids};
-		e->snap.nodes.items[at].voids = made;
-	}
 }
 
 bool inject_is_vain_for(const struct engine *e, const struct holder *h, const struct pod *tenant)
@@ -129,7 +70,7 @@ static struct inject_memo *want(struct engine *e, uint32_t node, const char *cla
 	}
 	if (m == NULL) {
 		m = inject_memo_touch(e, e->snap.nodes.items[node].noun->name, class);
-		add_class(e, node, (uint32_t)(m - e->inject.memos.items));
+		inject_class_add(e, node, (uint32_t)(m - e->inject.memos.items));
 	}
 	m->wanted_at = e->now > 0 ? e->now : 1;
 	m->seen_at = e->now;
@@ -141,7 +82,7 @@ bool inject_asks(struct engine *e, const struct pod *tenant, struct holder *h)
 	enum inject_form form;
 	struct inject_node *n = inject_node_of(e, h);
 	bool known = inject_knows_for(e, h, tenant, &form);
-	if (n == NULL || !is_tried(n) || h->pod.identity == NULL || !is_foreign(h, tenant)) {
+	if (n == NULL || !inject_is_tried(n) || h->pod.identity == NULL || !is_foreign(h, tenant)) {
 		return !known;
 	}
 	struct inject_memo *m = want(e, snap_node_of(e, h->node), class_of(tenant));
@@ -171,7 +112,7 @@ bool inject_awaits(struct engine *e, struct waiter *w, struct holder *h)
 bool inject_class_errand(struct engine *e, struct inject_memo *m, struct inject_errand *ret_errand)
 {
 	uint32_t at = m->class != NULL ? snap_node_of(e, m->node) : WORLD_NONE;
-	if (at == WORLD_NONE || !is_tried(&e->inject.nodes.items[at]) || e->now < m->until ||
+	if (at == WORLD_NONE || !inject_is_tried(&e->inject.nodes.items[at]) || e->now < m->until ||
 		!inject_class_is_wanted(e, m)) {
 		return false;
 	}
@@ -183,4 +124,17 @@ bool inject_class_errand(struct engine *e, struct inject_memo *m, struct inject_
 	}
 	*ret_errand = (struct inject_errand){at, h, m->class, m};
 	return true;
+}
+
+/* How far it is: a node that ends each probe is to be read by those who wait. */
+void inject_note_progress(struct waiter *w, const struct inject_memo *m)
+{
+	w->reason = REASON_PROVING;
+	if (m != NULL && m->refusal != NULL) {
+		text_set(&w->refusal, m->refusal);
+		w->refused_until = m->retry_at;
+		w->reason = refusal_reason(m->refusal);
+	} else if (m != NULL && m->ended >= PROBES_ENDED) {
+		w->reason = REASON_PROBE_ENDED;
+	}
 }

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "alarm.h"
 #include "inject.h"
 #include "model/names.h"
 #include "size/explain.h"
@@ -229,7 +228,7 @@ static void rest(struct engine *e, const struct inject_errand *x, struct plan *p
 	e->dirty = true;
 	struct explain_vain vain = {m->node, m->class, m->doubts, (m->until - e->now + 999) / 1000};
 	explain_no_injection(&text, &vain);
-	alarm_say(e, h, "NoInjection", &text, plan);
+	emit_warning(e, plan, about_holder(h), "NoInjection", str_text(&text));
 }
 
 static void try_forms(struct engine *e, const struct inject_errand *x, struct plan *plan)

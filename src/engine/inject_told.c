@@ -1,7 +1,6 @@
 /* What those who wait are told of a node's way to give GPUs. */
 #include "inject.h"
 
-#include "model/refusal.h"
 #include "size/explain.h"
 #include "size/explain_gpus.h"
 #include "state.h"
@@ -46,19 +45,6 @@ static const struct inject_memo *tried_for(const struct engine *e, const struct 
 	const struct inject_memo *m =
 		memo_of(e, w->miss.best_node, text_or(w->pod.runtime_class, ""));
 	return m != NULL && inject_class_is_wanted(e, m) ? m : memo_of(e, w->miss.best_node, NULL);
-}
-
-/* How far it is: a node that ends each probe is to be read by those who wait. */
-void inject_note_progress(struct waiter *w, const struct inject_memo *m)
-{
-	w->reason = REASON_PROVING;
-	if (m != NULL && m->refusal != NULL) {
-		text_set(&w->refusal, m->refusal);
-		w->refused_until = m->retry_at;
-		w->reason = refusal_reason(m->refusal);
-	} else if (m != NULL && m->ended >= PROBES_ENDED) {
-		w->reason = REASON_PROBE_ENDED;
-	}
 }
 
 bool inject_tries(struct engine *e, struct waiter *w, const struct holder *h)

@@ -37,56 +37,6 @@ static void diverge(struct replay *r, int64_t mono_ms, const char *sentence)
 	snprintf(r->sum.divergence, sizeof r->sum.divergence, "%s", sentence);
 }
 
-/* Names where there must be names; the rest may be anything. */
-bool change_is_sound(const struct change *c)
-{
-	bool is_set = c->type == CHANGE_SET;
-	bool names_one = is_set || c->type == CHANGE_GONE || c->type == CHANGE_KEEP;
-	const char *ns = c->ns, *name = c->name;
-	bool nameless = c->type == CHANGE_KEEP && name == NULL;
-	if (!names_one || nameless) {
-		return true;
-	}
-	switch (c->kind) {
-	case KIND_POD:
-		ns = is_set ? c->pod->ns : ns;
-		name = is_set ? c->pod->name : name;
-		/* The world keeps names of pods with a 16-bit length. */
-		return ns != NULL && name != NULL && strlen(name) < UINT16_MAX;
-	case KIND_LIMIT_RANGE:
-		ns = is_set ? c->limit_range->ns : ns;
-		name = is_set ? c->limit_range->name : name;
-		return ns != NULL && name != NULL;
-	case KIND_QUOTA:
-		ns = is_set ? c->quota->ns : ns;
-		name = is_set ? c->quota->name : name;
-		return ns != NULL && name != NULL;
-	case KIND_CLAIM:
-		ns = is_set ? c->claim->ns : ns;
-		name = is_set ? c->claim->name : name;
-		return ns != NULL && name != NULL;
-	case KIND_STATE:
-		return (is_set ? c->state->node : name) != NULL;
-	case KIND_SLICE:
-		return (is_set ? c->slice->name : name) != NULL;
-	case KIND_NODE:
-		return (is_set ? c->node->name : name) != NULL;
-	case KIND_POLICY:
-		return (is_set ? c->policy->name : name) != NULL;
-	case KIND_NAMESPACE:
-		return (is_set ? c->namespace->name : name) != NULL;
-	case KIND_RECOMMENDATION:
-	case KIND_GROUP:
-	case KIND_SCALER:
-	case KIND_SCALED_OBJECT:
-	case KIND_BUDGET:
-	case KIND_POD_GROUP:
-	case KIND_COUNT:
-		break;
-	}
-	return false;
-}
-
 static void hash_state(void *data, const struct str *record)
 {
 	uint64_t *hash = data;

@@ -79,7 +79,5 @@ void neighbours_arrive(struct engine *e, uint32_t node, const struct pod *pod);
 /* Marks the nodes that the pod must keep off; what place_request.apart must be. Of a pod for whole
  * GPUs only anti-affinity on the host name is looked at. */
 uint32_t neighbours_mark(struct engine *e, const struct pod *pod);
-/* While it does: the scheduler would refuse that node of the snapshot. */
-void neighbours_refuse(struct engine *e, uint32_t node);
 
 #endif

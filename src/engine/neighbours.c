@@ -78,8 +78,7 @@ static void gather(struct engine *e, enum world_class class)
 			continue;
 		}
 		struct pod *pod = ARENA_NEW(&e->needs.arena, struct pod);
-		bool whole = world_pod_unpack(p, &e->needs.arena, pod);
-		ENSURE(whole);
+		*pod = pod_of(p, &e->needs.arena);
 		arrive(e, node, pod, p->deleting);
 	}
 }
@@ -303,6 +302,26 @@ static void mark_spread(struct engine *e, const struct pod *pod, const struct ne
 	}
 }
 
+/* Nodes that the scheduler has refused to such a pod (shun.h). */
+static bool mark_refused(struct engine *e, const struct pod *pod)
+{
+	bool any = false;
+	if (e->shuns.items.count == 0) {
+		return false;
+	}
+	uint64_t workload = company_workload(e, pod);
+	vec_for_each (const struct shun, s, &e->shuns.items) {
+		bool holds = s->is_node && s->workload == workload && e->now < s->until;
+		uint32_t at = holds ? snap_node_of(e, s->what) : WORLD_NONE;
+		if (at != WORLD_NONE) {
+			any = true;
+			mark(e, at, UNFIT_REFUSED);
+			wake_by(e, s->until);
+		}
+	}
+	return any;
+}
+
 uint32_t neighbours_mark(struct engine *e, const struct pod *pod)
 {
 	bool far = pod_has_gate(pod, NAME_GATE);
@@ -319,11 +338,6 @@ uint32_t neighbours_mark(struct engine *e, const struct pod *pod)
 			mark_spread(e, pod, &pod->neighbours[i]);
 		}
 	}
-	bool refused = far && shuns_mark(e, pod);
+	bool refused = far && mark_refused(e, pod);
 	return asks || refused ? e->needs.apart : 0;
-}
-
-void neighbours_refuse(struct engine *e, uint32_t node)
-{
-	mark(e, node, UNFIT_REFUSED);
 }

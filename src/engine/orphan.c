@@ -135,7 +135,7 @@ static bool wants_eviction(const struct engine *e, const struct world_pod *p)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	const struct pod pod = pod_of(p, &arena);
-	const struct policy *policy = policy_of(e, &pod).policy;
+	const struct policy *policy = policy_of(e->world, &pod).policy;
 	return policy != NULL && policy->capacity_lost == CAPACITY_LOST_EVICT;
 }
 
@@ -340,15 +340,7 @@ static void tell(struct engine *e, const struct stranded *s, struct plan *plan)
 	}
 	VEC_PUSH(&o->told, xstrdup(world_pod_uid(p)));
 	say_how(&text, e, p, o->uuid);
-	struct action *a = emit(e, plan, ACTION_EVENT);
-	a->ns = arena_strdup(&plan->arena, p->ns);
-	a->name = arena_strdup(&plan->arena, world_pod_name(p));
-	a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
-	a->regarding_kind = "Pod";
-	a->regarding_api_version = "v1";
-	a->event_reason = "GpuOrphaned";
-	a->warning = true;
-	a->message = arena_strdup(&plan->arena, str_text(&text));
+	emit_warning(e, plan, about_pod(p), "GpuOrphaned", str_text(&text));
 }
 
 /* A pod of our namespace that cannot be read may be the capacity pod that holds the GPU. */

@@ -25,7 +25,7 @@ static bool may_evict(const struct engine *e, const struct world_pod *p)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	const struct pod pod = pod_of(p, &arena);
-	const struct policy *policy = policy_of(e, &pod).policy;
+	const struct policy *policy = policy_of(e->world, &pod).policy;
 	return policy != NULL && policy->memory_overuse == OVERUSE_EVICT;
 }
 

@@ -10,15 +10,9 @@
 void overuse_tell(struct engine *e, const struct world_pod *p, enum reason reason, const char *text,
 	struct plan *plan)
 {
-	struct action *x = emit(e, plan, ACTION_EVENT);
-	x->ns = arena_strdup(&plan->arena, p->ns);
-	x->name = arena_strdup(&plan->arena, world_pod_name(p));
-	x->uid = arena_strdup(&plan->arena, world_pod_uid(p));
-	x->regarding_kind = "Pod";
-	x->regarding_api_version = "v1";
-	x->reason = reason;
-	x->warning = true;
-	x->message = arena_strdup(&plan->arena, text);
+	struct action *a = emit_event(e, plan, about_pod(p), text);
+	a->reason = reason;
+	a->warning = true;
 }
 
 void overuse_remark(
@@ -33,10 +27,7 @@ void overuse_remark(
 		explain(&text, what->reason, &(struct explain_facts){0});
 		message = str_text(&text);
 	}
-	struct action *a = emit(e, plan, ACTION_CONDITION);
-	a->ns = arena_strdup(&plan->arena, p->ns);
-	a->name = arena_strdup(&plan->arena, world_pod_name(p));
-	a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
+	struct action *a = emit_about(e, plan, ACTION_CONDITION, about_pod(p));
 	a->condition = what->condition;
 	a->is_true = what->is_true;
 	a->reason = what->reason;
@@ -60,7 +51,7 @@ static void tell_over(
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
 	const struct pod pod = pod_of(p, &arena);
-	const struct policy *policy = policy_of(e, &pod).policy;
+	const struct policy *policy = policy_of(e->world, &pod).policy;
 	struct explain_overuse facts = {.gpu = o->uuid,
 		.share_mib = o->share_mib,
 		.used_mib = o->used_mib,

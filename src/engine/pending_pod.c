@@ -11,6 +11,7 @@
 #include "model/names.h"
 #include "model/plan.h"
 #include "model/quantity.h"
+#include "pod_object.h"
 #include "resource_version.h"
 #include "world/world.h"
 
@@ -167,8 +168,7 @@ void waiter_refresh(struct waiter *w, const struct world_pod *p)
 	}
 	arena_finish(&w->arena);
 	w->arena.block_bytes = 1024;
-	bool whole = world_pod_unpack(p, &w->arena, &w->pod);
-	ENSURE(whole);
+	w->pod = pod_of(p, &w->arena);
 	w->stamp = p->gpu->stamp;
 	/* Nothing of it should have changed, but then nobody has to rely on that. */
 	w->ranked = 0;

@@ -27,14 +27,6 @@ static const char *sentence(struct plan *plan, enum reason reason, const struct 
 	return arena_strdup(&plan->arena, str_text(&text));
 }
 
-static void about_pod(struct plan *plan, struct action *a, const struct pod *p)
-{
-	a->ns = arena_strdup(&plan->arena, p->ns);
-	a->name = arena_strdup(&plan->arena, p->name);
-	a->uid = arena_strdup(&plan->arena, p->uid);
-	a->resource_version = arena_strdup(&plan->arena, p->resource_version);
-}
-
 /* While as many writes are under way as may be, one that says so would only make it last longer. */
 static int64_t tell_after(const struct engine *e, const struct waiter *w)
 {
@@ -284,8 +276,8 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		.refuser = policy_against_asking(e, w, &plan->arena),
 		.waited_s = (now - w->first_seen) / 1000,
 		.next_s = next > now ? (next - now + 999) / 1000 : 0};
-	struct action *a = emit(e, plan, ACTION_CONDITION);
-	about_pod(plan, a, &w->pod);
+	struct action *a = emit_about(e, plan, ACTION_CONDITION, about_waiter(w));
+	a->resource_version = arena_strdup(&plan->arena, w->pod.resource_version);
 	a->is_true = false;
 	a->reason = w->reason;
 	a->message = sentence(plan, w->reason, &f);
@@ -304,7 +296,7 @@ static void tell_bare(struct engine *e, struct waiter *w, int64_t now, struct pl
 		return;
 	}
 	w->vain_since = w->vain_since > 0 ? w->vain_since : now;
-	const struct policy *p = policy_of(e, &w->pod).policy;
+	const struct policy *p = policy_of(e->world, &w->pod).policy;
 	int64_t minutes = p != NULL ? p->rollout.give_back_min : 0;
 	int64_t due = w->vain_since + minutes * 60000;
 	if (minutes == 0 || now < due) {
@@ -312,14 +304,11 @@ static void tell_bare(struct engine *e, struct waiter *w, int64_t now, struct pl
 		return;
 	}
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
-	struct action *a = emit(e, plan, ACTION_EVENT);
-	about_pod(plan, a, &w->pod);
-	a->regarding_kind = "Pod";
-	a->regarding_api_version = "v1";
+	explain_in_vain(&text, w->reason, minutes);
+	struct action *a = emit_event(e, plan, about_waiter(w), str_text(&text));
+	a->resource_version = arena_strdup(&plan->arena, w->pod.resource_version);
 	a->event_reason = "WaitsInVain";
 	a->warning = true;
-	explain_in_vain(&text, w->reason, minutes);
-	a->message = arena_strdup(&plan->arena, str_text(&text));
 	w->vain_since = -1;
 }
 
@@ -341,16 +330,9 @@ static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
 		.best_node = h != NULL ? h->node : NULL,
 		.value = pod_lost_mps(&w->pod) ? LOST_MPS : NULL,
 		.left = &w->pod};
-	struct action *a = emit(e, plan, ACTION_EVENT);
-	/* Not all that is remembered has looked at its pod: an entry of the ledger is
-	 * enough. */
-	a->ns = arena_strdup(&plan->arena, p->ns);
-	a->name = arena_strdup(&plan->arena, world_pod_name(p));
-	a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
-	a->regarding_kind = "Pod";
-	a->regarding_api_version = "v1";
-	a->reason = REASON_PLACED;
-	a->message = sentence(plan, REASON_PLACED, &f);
+	/* Not all that is remembered has looked at its pod: an entry of the ledger is enough. */
+	emit_event(e, plan, about_pod(p), sentence(plan, REASON_PLACED, &f))->reason =
+		REASON_PLACED;
 	w->condition_reason = REASON_PLACED;
 	/* What was told while it waited does not hold back the correction. */
 	w->condition_at = 0;
@@ -374,10 +356,7 @@ static void correct_placed(struct engine *e, int64_t now, struct plan *plan)
 			.want_mib = p->gpu->mem_mib,
 			.count = p->gpu->devices > 1 ? p->gpu->devices : 0,
 			.gpu = p->gpu->uuid};
-		struct action *a = emit(e, plan, ACTION_CONDITION);
-		a->ns = arena_strdup(&plan->arena, p->ns);
-		a->name = arena_strdup(&plan->arena, world_pod_name(p));
-		a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
+		struct action *a = emit_about(e, plan, ACTION_CONDITION, about_pod(p));
 		a->is_true = true;
 		a->reason = REASON_PLACED;
 		a->message = sentence(plan, REASON_PLACED, &f);

@@ -1,5 +1,10 @@
 /* What the engine knows of a step's picture beside what place needs. Scratch of one step: nothing
- * here is owned or lasts. */
+ * here is owned or lasts, and nothing fails.
+ *
+ * The GPUs of the picture are found by the UUID that their capacity pods tell. A word counts for
+ * its own node: what a node tells that lies, or that somebody got hold of, must reach nothing on
+ * another one. So a UUID names a GPU together with the node, and two nodes that tell the same one
+ * are two GPUs. */
 #ifndef ENGINE_PICTURE_H
 #define ENGINE_PICTURE_H
 
@@ -8,10 +13,11 @@
 
 #include "model/policy.h"
 
-struct arena;
+struct engine;
 struct holder;
-struct world_pod;
 struct waiter;
+struct world_gpu;
+struct world_pod;
 
 /* One GPU of the snapshot and what it came from. */
 struct snap_gpu {
@@ -37,7 +43,21 @@ struct chosen {
 	int64_t milli, mem_mib;
 };
 
-/* The object of a pod that was read whole, as a tenant's was; what it points to is the arena's. */
-struct pod pod_of(const struct world_pod *p, struct arena *arena);
+void gpu_index_begin(struct engine *e);
+void gpu_index_add(struct engine *e, uint32_t gpu);		 /* which is in the picture */
+uint32_t snap_node_of(const struct engine *e, const char *name); /* NULL: none */
+uint32_t snap_node_at(const struct engine *e, uint32_t node);	 /* of the world's index */
+/* Places in the picture, WORLD_NONE: none. `node` is one of the picture's, too. */
+uint32_t snap_gpu_on(const struct engine *e, const char *uuid, uint32_t node);
+/* Of a tenant: on the node where it runs, or will. */
+uint32_t snap_gpu_of_pod(const struct engine *e, const struct world_pod *p, const char *uuid);
+/* All that tell it, wherever they are. */
+uint32_t snap_gpu_first(const struct engine *e, const char *uuid);
+uint32_t snap_gpu_next(const struct engine *e, uint32_t gpu);
+/* The ledger counted the pod of this slot. */
+#define COUNTED_BITS 64
+bool snap_counted(const struct engine *e, uint32_t slot);
+/* The first of the tenant's capacity pods, as far as it is known; all of them are on one node. */
+struct holder *holder_of_tenant(const struct engine *e, const struct world_gpu *tenant);
 
 #endif

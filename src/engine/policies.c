@@ -112,10 +112,7 @@ static enum telling telling(struct engine *e, const struct pod *pod, enum reason
 static struct action *tell(struct engine *e, struct plan *plan, enum action_type type,
 	const struct pod *pod, enum reason reason)
 {
-	struct action *a = emit(e, plan, type);
-	a->ns = arena_strdup(&plan->arena, pod->ns);
-	a->name = arena_strdup(&plan->arena, pod->name);
-	a->uid = arena_strdup(&plan->arena, pod->uid);
+	struct action *a = emit_about(e, plan, type, (struct about){pod->ns, pod->name, pod->uid});
 	a->regarding_kind = "Pod";
 	a->regarding_api_version = "v1";
 	a->warning = true;

@@ -25,7 +25,7 @@ static bool lacks_room(enum reason reason)
 
 bool preempt_allowed(const struct engine *e, const struct pod *pod)
 {
-	const struct policy *policy = policy_of(e, pod).policy;
+	const struct policy *policy = policy_of(e->world, pod).policy;
 	return !pod->never_preempts && (policy == NULL || !policy->never_preempts);
 }
 

@@ -115,10 +115,7 @@ static void tell(struct engine *e, const struct world_pod *p, enum reason reason
 	}
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
 	explain(&text, reason, facts);
-	struct action *a = emit(e, plan, ACTION_CONDITION);
-	a->ns = arena_strdup(&plan->arena, p->ns);
-	a->name = arena_strdup(&plan->arena, world_pod_name(p));
-	a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
+	struct action *a = emit_about(e, plan, ACTION_CONDITION, about_pod(p));
 	a->is_true = true;
 	a->reason = reason;
 	a->message = arena_strdup(&plan->arena, str_text(&text));

@@ -6,47 +6,10 @@
 
 #include "state.h"
 
-#define PATIENCE_MS   60000
 #define PASSED_MOST   100
 #define RESERVED_MOST 64
 /* A search that finds nothing looks at every GPU, and mostly finds nothing the next time either. */
 #define VAIN_MS 30000
-
-int64_t patience_of(const struct engine *e)
-{
-	return e->cfg.patience_ms > 0 ? e->cfg.patience_ms : PATIENCE_MS;
-}
-
-uint32_t keeper_add(struct engine *e, const struct pod *pod, bool whole)
-{
-	struct keeper made = {.pod = pod, .whole = whole};
-	VEC_PUSH(&e->wholes.keepers, made);
-	return (uint32_t)e->wholes.keepers.count;
-}
-
-void reserve_note(struct engine *e, struct waiter *w, const struct place_keep *k)
-{
-	w->passed.kept_for = k->keeper;
-	w->reason = e->wholes.keepers.items[k->keeper - 1].whole ? REASON_WHOLE_POD_FIRST
-								 : REASON_RESERVED;
-	w->miss.reason = w->reason;
-	w->miss.best_node = e->snap.nodes.items[k->node].noun->name;
-}
-
-bool reserve_lack_on(const struct place_gpu *g, const struct place_request *r, struct lack *ret)
-{
-	int64_t milli, mib;
-	place_share(r, g->usable_mib, &milli, &mib);
-	if (g->fenced || g->held_off || g->kept_by != 0 || milli > MODEL_GPU_MILLI ||
-		(g->usable_mib > 0 && mib > g->usable_mib)) {
-		return false;
-	}
-	ret->milli = milli > g->free_milli ? milli - g->free_milli : 0;
-	/* Of the other mode: whoever is there must leave first. */
-	ret->milli = g->mps != r->mps ? MODEL_GPU_MILLI - g->free_milli : ret->milli;
-	ret->mib = g->usable_mib > 0 && mib > g->free_mib ? mib - g->free_mib : 0;
-	return true;
-}
 
 static bool is_nearer(const struct engine *e, uint32_t a, const struct lack *on_a, uint32_t b,
 	const struct lack *on_b)
@@ -63,19 +26,6 @@ static bool is_nearer(const struct engine *e, uint32_t a, const struct lack *on_
 	return by_node != 0 ? by_node < 0 : strcmp(x->capacity_pod, y->capacity_pod) < 0;
 }
 
-bool reserve_lack_in_the_end(
-	const struct place_gpu *g, const struct place_request *r, struct lack *ret)
-{
-	struct place_gpu later = *g;
-	later.kept_by = 0;
-	if (!reserve_lack_on(&later, r, ret)) {
-		return false;
-	}
-	/* No GPU lacks so much otherwise. */
-	ret->milli += g->kept_by != 0 ? 2 * MODEL_GPU_MILLI : 0;
-	return true;
-}
-
 /* Only where nothing but the GPU is missing: no reservation makes CPU free. */
 static uint32_t nearest(struct engine *e, const struct place_request *r)
 {
@@ -83,7 +33,7 @@ static uint32_t nearest(struct engine *e, const struct place_request *r)
 	struct lack least = {0}, on;
 	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
 		const struct place_gpu *g = &e->snap.gpus.items[i];
-		if (!reserve_lack_in_the_end(g, r, &on) ||
+		if (!lack_in_the_end(g, r, &on) ||
 			(best != PLACE_NOWHERE && !is_nearer(e, i, &on, best, &least)) ||
 			place_unfit(&e->snap, r, &e->snap.nodes.items[g->node], NULL) !=
 				UNFIT_NONE) {

@@ -68,7 +68,7 @@ static uint32_t nearest(
 	struct lack on;
 	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
 		const struct place_gpu *g = &e->snap.gpus.items[i];
-		if (reserve_lack_in_the_end(g, r, &on)) {
+		if (lack_in_the_end(g, r, &on)) {
 			camp_add(&camps[g->node], most, i, &on);
 		}
 	}

@@ -311,14 +311,11 @@ static void send(struct engine *e, struct resize *r, const struct world_pod *p, 
 		wake_by(e, r->rest_until);
 		return;
 	}
-	struct action *a = emit(e, plan, ACTION_RESIZE);
-	a->ns = arena_strdup(&plan->arena, pod.ns);
-	a->name = arena_strdup(&plan->arena, pod.name);
-	a->uid = arena_strdup(&plan->arena, pod.uid);
+	struct action *a = emit_about(e, plan, ACTION_RESIZE, about_pod(p));
 	a->resource_version = arena_strdup(&plan->arena, pod.resource_version);
 	a->milli = share.milli;
 	a->mem_mib = share.mib;
-	a->policy = emit_policy(e, &pod, plan);
+	a->policy = policy_stamp(e->world, &pod, &plan->arena);
 	bool again = text_equals(r->rv, pod.resource_version);
 	text_set(&r->rv, pod.resource_version);
 	r->flight = a->id;

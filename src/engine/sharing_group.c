@@ -79,7 +79,7 @@ struct manners manners_under(
 
 struct manners manners_of_waiter(const struct engine *e, const struct waiter *w)
 {
-	const struct policy *p = policy_of(e, &w->pod).policy;
+	const struct policy *p = policy_of(e->world, &w->pod).policy;
 	return manners_under(e, p != NULL ? p : policy_builtin(), &w->pod);
 }
 
@@ -110,9 +110,7 @@ static uint64_t workload_in(struct engine *e, const struct world_pod *p, uint32_
 	struct known_workload *known = &c->workloads.items[slot];
 	if (known->stamp != p->gpu->stamp + 1) {
 		CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
-		struct pod pod;
-		bool whole = world_pod_unpack(p, &arena, &pod);
-		ENSURE(whole);
+		const struct pod pod = pod_of(p, &arena);
 		*known = (struct known_workload){p->gpu->stamp + 1, company_workload(e, &pod)};
 	}
 	return known->hash;

@@ -94,25 +94,6 @@ void shun_refused(struct engine *e, const struct pod *pod, const char *node, int
 	}
 }
 
-bool shuns_mark(struct engine *e, const struct pod *pod)
-{
-	bool any = false;
-	if (e->shuns.items.count == 0) {
-		return false;
-	}
-	uint64_t workload = company_workload(e, pod);
-	vec_for_each (const struct shun, s, &e->shuns.items) {
-		bool holds = s->is_node && s->workload == workload && e->now < s->until;
-		uint32_t at = holds ? snap_node_of(e, s->what) : WORLD_NONE;
-		if (at != WORLD_NONE) {
-			any = true;
-			neighbours_refuse(e, at);
-			wake_by(e, s->until);
-		}
-	}
-	return any;
-}
-
 static void move(struct engine *e, uint32_t gpu, int64_t by)
 {
 	e->snap.gpus.items[gpu].free_milli += by;

@@ -47,7 +47,5 @@ bool shuns_hide(struct engine *e, const struct waiter *w);
 void shuns_show(struct engine *e);
 /* The scheduler has refused the node to that pod, which a controller makes anew. */
 void shun_refused(struct engine *e, const struct pod *pod, const char *node, int64_t for_ms);
-/* Of such nodes, by neighbours_refuse: true, there are some. */
-bool shuns_mark(struct engine *e, const struct pod *pod);
 
 #endif

@@ -29,8 +29,7 @@ static void holder_refresh(
 	}
 	arena_finish(&h->arena);
 	h->arena.block_bytes = 2048;
-	bool whole = world_pod_unpack(p, &h->arena, &h->pod);
-	ENSURE(whole);
+	h->pod = pod_of(p, &h->arena);
 	h->stamp = p->gpu->stamp;
 	h->mps = pod_is_mps(&h->pod);
 	bool met = h->uid == NULL && h->node == NULL;
@@ -87,40 +86,6 @@ static void holder_expire(struct holder *h, int64_t now)
 	if (h->acked_rv != NULL && h->flight == 0 && now >= h->expires_at) {
 		holder_drop_asked(h);
 	}
-}
-
-/* The device is what a tenant runs on. A name can be used again by a pod that got another GPU, and
- * the GPU may be held under another name by now. */
-struct pod pod_of(const struct world_pod *p, struct arena *arena)
-{
-	struct pod pod;
-	bool whole = world_pod_unpack(p, arena, &pod);
-	ENSURE(whole);
-	return pod;
-}
-
-/* `p` is its tenant, NULL: the world knows of none. */
-static bool entry_lives(
-	struct engine *e, const struct holder *h, const struct grant *g, const struct world_pod *p)
-{
-	if (p == NULL && world_departed_find(e->world, g->uid) == NULL &&
-		world_pod_unread(e->world, g->ns, g->name)) {
-		/* It may be the one that could not be read, and run: nobody saw it go. */
-		return true;
-	}
-	if (p == NULL) {
-		return departed_holds(e, h, g->uid);
-	}
-	if (world_pod_terminal(p) || (p->gpu->gated && waiter_giving_back(e, g->uid, h) != NULL)) {
-		return false;
-	}
-	/* It was placed somewhere else: this entry lost a race long ago. */
-	return p->gpu->capacity_pod == NULL || tenant_is_on(h, p->gpu);
-}
-
-bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g)
-{
-	return entry_lives(e, h, g, world_pod_by_uid(e->world, g->uid));
 }
 
 static bool node_drains(const struct node *n)
@@ -182,13 +147,6 @@ static void add_nodes(struct engine *e, int64_t now)
 	}
 }
 
-uint32_t snap_node_of(const struct engine *e, const char *name)
-{
-	uint32_t i = name != NULL ? world_node_find(e->world, name) : WORLD_NONE;
-	return i == WORLD_NONE || i >= e->node_to_snap.count ? WORLD_NONE
-							     : e->node_to_snap.items[i];
-}
-
 static void learn_memory(struct engine *e, struct place_node *n, const struct holder *h)
 {
 	if (h->pod.identity == NULL) {
@@ -241,13 +199,6 @@ static bool is_void(struct engine *e, const struct holder *h, const struct waite
 	bool useless = closed || health_is_bad(e, h) || mps_is_ill(e, h) || inject_is_vain(e, h) ||
 		       inject_is_vain_for(e, h, &w->pod);
 	return useless && w->flight == 0 && w->landings.count == 0;
-}
-
-#define COUNTED_BITS 64
-
-bool snap_counted(const struct engine *e, uint32_t slot)
-{
-	return (e->counted.items[slot / COUNTED_BITS] >> slot % COUNTED_BITS & 1) != 0;
 }
 
 /* Marks the pods that some ledger names: those that run, so that the rest can be found, and those

@@ -10,28 +10,35 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/engine.h"
-#include "alarm.h"
 #include "book.h"
+#include "capacity_failure.h"
 #include "capacity_pod.h"
 #include "sharing_group.h"
 #include "decide.h"
 #include "departed_share.h"
+#include "doubled_gpu.h"
 #include "emit.h"
+#include "emit_grant.h"
 #include "evict.h"
 #include "flight.h"
-#include "gpu_index.h"
 #include "group.h"
 #include "health.h"
 #include "eviction_hold.h"
 #include "inject.h"
+#include "keeper.h"
 #include "landing.h"
 #include "needs.h"
 #include "picture.h"
+#include "pod_object.h"
+#include "pod_policy.h"
 #include "preempt.h"
+#include "open_gpu.h"
+#include "opening.h"
 #include "orphan.h"
 #include "pending_pod.h"
 #include "quota_usage.h"
 #include "rank.h"
+#include "request.h"
 #include "resize.h"
 #include "resource_version.h"
 #include "runtime.h"
@@ -136,7 +143,6 @@ struct engine {
 bool view_lags(struct engine *e); /* view.c: C21 */
 
 /* capacity_lifecycle.c: the life of capacity pods; the last is of pending_report.c */
-bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);
 void capacity_tend(struct engine *e, int64_t now, struct plan *plan);
 void report_waiting(struct engine *e, struct engine_now now, struct plan *plan);
 

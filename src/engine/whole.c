@@ -88,6 +88,11 @@ void wholes_sweep(struct engine *e)
 	}
 }
 
+bool whole_is_held(const struct engine *e, const struct whole *w)
+{
+	return w->hold != NULL && e->now < w->hold_until;
+}
+
 static int by_rank(const void *a, const void *b)
 {
 	const struct pod *x = &(*(struct whole *const *)a)->pod;
@@ -127,8 +132,7 @@ void wholes_rank(struct engine *e, int64_t now)
 		if (w->stamp != p->gpu->stamp) {
 			arena_finish(&w->arena);
 			w->arena.block_bytes = 1024;
-			bool unpacked = world_pod_unpack(p, &w->arena, &w->pod);
-			ENSURE(unpacked);
+			w->pod = pod_of(p, &w->arena);
 			w->stamp = p->gpu->stamp;
 		}
 		VEC_PUSH(&all->ranked, w);
@@ -137,19 +141,6 @@ void wholes_rank(struct engine *e, int64_t now)
 		qsort(all->ranked.items, all->ranked.count, sizeof *all->ranked.items, by_rank);
 	}
 	held_first(e);
-}
-
-void wholes_picture_changed(struct engine *e)
-{
-	e->wholes.rooms_known = false;
-}
-
-/* What the scheduler may refuse it for and nobody judges here. GPUs are offered to such a pod too,
- * but nobody else waits for it longer than that. */
-bool whole_is_judged(const struct pod *p)
-{
-	return !p->too_complex && !p->has_pod_affinity && !p->has_spread && !pod_looks_far(p) &&
-	       !p->has_claims && !p->has_group;
 }
 
 /* Of those that are idle, first what is not open yet. */
@@ -218,6 +209,28 @@ static void offer(struct engine *e, struct whole *w, uint32_t node, uint32_t kee
 	take(e, &w->pod, node, keeper);
 }
 
+/* It has not got all of it yet. A node is kept only as far as it needs what is free there. */
+static void keep_held(struct engine *e, struct whole *w, uint32_t keeper)
+{
+	if (!whole_is_held(e, w)) {
+		return;
+	}
+	wake_by(e, w->hold_until);
+	e->wholes.keepers.items[keeper - 1].held = true;
+	struct told t = told_of(w->hold, NULL);
+	while (told_next(&t)) {
+		uint32_t at = snap_gpu_first(e, t.uuid);
+		for (; at != WORLD_NONE; at = snap_gpu_next(e, at)) {
+			uint32_t node = e->snap.gpus.items[at].node;
+			place_keep_gpu(&e->snap, at, keeper);
+			if (e->snap.nodes.items[node].free_gpus <= w->pod.gpus) {
+				place_keep_node(&e->snap, node, keeper);
+			}
+		}
+	}
+	wholes_picture_changed(e);
+}
+
 static void keep_for(struct engine *e, struct whole *w, struct plan *plan)
 {
 	struct claims_of claims;
@@ -250,7 +263,7 @@ static void keep_for(struct engine *e, struct whole *w, struct plan *plan)
 	}
 	w->offered_at = -1;
 	w->lacks_since = w->lacks_since < 0 ? e->now : w->lacks_since;
-	whole_hold(e, w, keeper);
+	keep_held(e, w, keeper);
 	if (judged) {
 		whole_drain(e, w, &r, plan);
 	}

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "keeper.h"
 #include "model/plan.h"
 #include "model/pod.h"
 #include "place/place.h"
@@ -48,13 +49,6 @@ struct whole_room {
 	int64_t cpu_milli, mem_bytes, slots;
 };
 
-/* Whom something is kept for. */
-struct keeper {
-	const struct pod *pod; /* borrowed for the step */
-	bool whole;
-	bool held; /* evictions have freed it for that pod */
-};
-
 struct wholes {
 	struct {
 		VEC_FIELDS(struct whole *); /* owned */
@@ -91,12 +85,17 @@ void wholes_rank(struct engine *e, int64_t now);
 /* The walk has come to this tenant: keeps for all whole pods that rank before it what they could
  * have. NULL: for the rest of them. */
 void wholes_until(struct engine *e, const struct pod *tenant, struct plan *plan);
-/* Some share was taken out of the picture: what is idle may be so no more. */
-void wholes_picture_changed(struct engine *e);
 /* Idle capacity pods go for them at once. */
 void wholes_tend(struct engine *e, struct plan *plan);
 
+/* Evictions free something for it, that it has not got yet. */
+bool whole_is_held(const struct engine *e, const struct whole *w);
+
 /* whole_fit.c */
+/* Some share was taken out of the picture: what is idle may be so no more. */
+void wholes_picture_changed(struct engine *e);
+/* All that the scheduler may refuse it for is judged here. */
+bool whole_is_judged(const struct pod *p);
 void wholes_know_rooms(struct engine *e);
 /* Might this GPU go for a whole pod? */
 bool snap_gpu_is_idle(const struct engine *e, uint32_t gpu);
@@ -108,37 +107,15 @@ bool whole_fits(struct engine *e, const struct place_request *r, uint32_t node);
  * `keeper` not 0: nobody opens a GPU on any of them. */
 uint32_t whole_best_node(struct engine *e, const struct place_request *r, uint32_t keeper);
 
-/* All that the scheduler may refuse it for is judged here. */
-bool whole_is_judged(const struct pod *p);
-
-/* whole_preempt.c: what evictions free for it */
-bool whole_is_held(const struct engine *e, const struct whole *w);
-void whole_hold(struct engine *e, struct whole *w, uint32_t keeper);
-
 /* whole_drain.c: it fits nowhere and has waited; a node is kept for it. */
 void whole_drain(
 	struct engine *e, struct whole *w, const struct place_request *r, struct plan *plan);
 
-/* What is missing on a GPU for a share of this size. */
-struct lack {
-	int64_t milli, mib;
-};
-/* reserve.c. False: it is no GPU for it. */
-bool reserve_lack_on(const struct place_gpu *g, const struct place_request *r, struct lack *ret);
-/* The same, but what is kept for somebody before it may be of use afterwards; anything else is
- * nearer. */
-bool reserve_lack_in_the_end(
-	const struct place_gpu *g, const struct place_request *r, struct lack *ret);
 /* reserve_group.c: what is nearest on one node, for a tenant of several GPUs; how many GPUs are
  * reserved. */
 uint32_t reserve_group(struct engine *e, struct waiter *w, const struct place_request *r);
 
 /* reserve.c: tenants among themselves */
-int64_t patience_of(const struct engine *e);
-/* Something is kept for this pod: its number. */
-uint32_t keeper_add(struct engine *e, const struct pod *pod, bool whole);
-/* It could have this, which is kept for somebody who ranks before it. */
-void reserve_note(struct engine *e, struct waiter *w, const struct place_keep *k);
 /* It was looked for a GPU for this tenant; `lacks`: in vain, although there may be one later. */
 void reserve_judge(struct engine *e, struct waiter *w, bool lacks);
 /* An unfinished step goes on: what those before it keep, they keep still. */

@@ -132,14 +132,8 @@ static void tell(struct engine *e, struct whole *w, uint32_t node, struct plan *
 	}
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
 	explain_in_the_way(&text, &way, NAMES_TOLD);
-	struct action *a = emit(e, plan, ACTION_EVENT);
-	a->ns = arena_strdup(&plan->arena, w->pod.ns);
-	a->name = arena_strdup(&plan->arena, w->pod.name);
-	a->uid = arena_strdup(&plan->arena, w->uid);
-	a->regarding_kind = "Pod";
-	a->regarding_api_version = "v1";
-	a->event_reason = "SharesInTheWay";
-	a->message = arena_strdup(&plan->arena, str_text(&text));
+	const struct about pod = {w->pod.ns, w->pod.name, w->uid};
+	emit_event(e, plan, pod, str_text(&text))->event_reason = "SharesInTheWay";
 	w->told = true;
 	all->told_at = e->now;
 }

@@ -119,3 +119,16 @@ uint32_t whole_best_node(struct engine *e, const struct place_request *r, uint32
 	}
 	return best;
 }
+
+void wholes_picture_changed(struct engine *e)
+{
+	e->wholes.rooms_known = false;
+}
+
+/* What the scheduler may refuse it for and nobody judges here. GPUs are offered to such a pod too,
+ * but nobody else waits for it longer than that. */
+bool whole_is_judged(const struct pod *p)
+{
+	return !p->too_complex && !p->has_pod_affinity && !p->has_spread && !pod_looks_far(p) &&
+	       !p->has_claims && !p->has_group;
+}

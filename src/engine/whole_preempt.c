@@ -20,11 +20,6 @@ bool whole_preempts(const struct engine *e, const struct whole *w)
 	       w->pod.gpus <= MODEL_GPU_COUNT_MAX;
 }
 
-bool whole_is_held(const struct engine *e, const struct whole *w)
-{
-	return w->hold != NULL && e->now < w->hold_until;
-}
-
 static struct siege_plan look_for(struct engine *e, struct whole *w)
 {
 	struct siege_plan nowhere = {.node = WORLD_NONE};
@@ -61,26 +56,4 @@ void whole_preempt(struct engine *e, struct whole *w, struct plan *plan)
 	text_set(&w->hold, str_text(&uuids));
 	w->hold_until = e->now + HOLD_MS;
 	w->preempt_at = e->now + PREEMPT_SOON_MS;
-}
-
-/* It has not got all of it yet. A node is kept only as far as it needs what is free there. */
-void whole_hold(struct engine *e, struct whole *w, uint32_t keeper)
-{
-	if (!whole_is_held(e, w)) {
-		return;
-	}
-	wake_by(e, w->hold_until);
-	e->wholes.keepers.items[keeper - 1].held = true;
-	struct told t = told_of(w->hold, NULL);
-	while (told_next(&t)) {
-		uint32_t at = snap_gpu_first(e, t.uuid);
-		for (; at != WORLD_NONE; at = snap_gpu_next(e, at)) {
-			uint32_t node = e->snap.gpus.items[at].node;
-			place_keep_gpu(&e->snap, at, keeper);
-			if (e->snap.nodes.items[node].free_gpus <= w->pod.gpus) {
-				place_keep_node(&e->snap, node, keeper);
-			}
-		}
-	}
-	wholes_picture_changed(e);
 }

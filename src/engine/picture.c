@@ -1,5 +1,5 @@
-/* Which capacity pods of the picture tell which GPU. */
-#include "gpu_index.h"
+/* Where something is in the picture of a step. */
+#include "picture.h"
 
 #include "state.h"
 
@@ -80,4 +80,22 @@ uint32_t snap_gpu_of_pod(const struct engine *e, const struct world_pod *p, cons
 	const struct holder *h = holder_of_tenant(e, p->gpu);
 	return h != NULL && h->node != NULL ? snap_gpu_on(e, uuid, snap_node_of(e, h->node))
 					    : snap_gpu_first(e, uuid);
+}
+
+uint32_t snap_node_of(const struct engine *e, const char *name)
+{
+	uint32_t i = name != NULL ? world_node_find(e->world, name) : WORLD_NONE;
+	return i == WORLD_NONE || i >= e->node_to_snap.count ? WORLD_NONE
+							     : e->node_to_snap.items[i];
+}
+
+bool snap_counted(const struct engine *e, uint32_t slot)
+{
+	return (e->counted.items[slot / COUNTED_BITS] >> slot % COUNTED_BITS & 1) != 0;
+}
+
+struct holder *holder_of_tenant(const struct engine *e, const struct world_gpu *tenant)
+{
+	struct told t = told_of(NULL, tenant->capacity_pod);
+	return told_next(&t) ? holder_find(e, t.capacity_pod) : NULL;
 }

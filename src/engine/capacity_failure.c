@@ -1,0 +1,80 @@
+/* How long a capacity pod is waited for, in each of the ways in which it may not serve. */
+#include "capacity_failure.h"
+
+#include "size/explain_gpus.h"
+#include "state.h"
+
+#define OPEN_TIMEOUT_MS 120000
+/* The scheduler tries a pod again within a second or two when what kept it off has gone. */
+#define REFUSED_MS 5000
+/* The kubelet tries an image or a start again after 10 s, and then ever more rarely. */
+#define TROUBLED_MS 12000
+
+static int64_t open_timeout(const struct engine *e)
+{
+	return e->cfg.open_timeout_ms > 0 ? e->cfg.open_timeout_ms : OPEN_TIMEOUT_MS;
+}
+
+/* One that is pinned can go nowhere else. Who searches waits for what may not be free yet. */
+bool capacity_is_refused(const struct holder *h)
+{
+	return h->refused_at >= 0 && text_empty(h->pod.node) && !h->search &&
+	       !holder_asks_for_node(h);
+}
+
+/* Something keeps it from being bound, or from telling its GPU, for as long as one hopes. */
+static bool is_hopeless(struct engine *e, const struct holder *h, int64_t now)
+{
+	bool bound = !text_empty(h->pod.node);
+	int64_t patience = bound ? TROUBLED_MS : REFUSED_MS;
+	if (h->refused_at < 0 || (!bound && !capacity_is_refused(h))) {
+		return false;
+	}
+	wake_by(e, h->refused_at + patience);
+	return now - h->refused_at >= patience;
+}
+
+bool capacity_failed(struct engine *e, const struct holder *h, int64_t now)
+{
+	if (pod_is_terminal(&h->pod)) {
+		return true;
+	}
+	/* It waits for a node, as it should. */
+	if (holder_asks_for_node(h) && text_empty(h->pod.node)) {
+		return false;
+	}
+	if (is_hopeless(e, h, now)) {
+		return true;
+	}
+	int64_t since = h->pod.identity == NULL ? h->opened_at : h->lost_at;
+	if (since < 0) {
+		return false;
+	}
+	wake_by(e, since + open_timeout(e));
+	return now - since >= open_timeout(e);
+}
+
+void report_capacity_failed(
+	struct engine *e, const struct holder *h, int64_t now, struct plan *plan)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(1024);
+	struct node_memo *m = memo_find(e, h->node);
+	bool over = pod_is_terminal(&h->pod);
+	int64_t since = h->pod.identity == NULL ? h->opened_at : h->lost_at;
+	bool unbound = h->refused_at >= 0 && text_empty(h->pod.node);
+	bool refused = over && !text_empty(h->pod.status_reason);
+	const char *detail = refused   ? h->pod.status_reason
+			     : unbound ? "the scheduler does not bind it"
+				       : h->pod.trouble;
+	struct explain_failure f = {.node = h->node,
+		.ended = over,
+		.told = h->pod.identity != NULL,
+		.after_s = (now - since) / 1000,
+		.detail = detail,
+		.rests_s = m != NULL && m->until > now ? (m->until - now + 999) / 1000 : 0};
+	if (m != NULL) {
+		text_set(&m->why, detail);
+	}
+	explain_capacity_failed(&text, &f);
+	emit_warning(e, plan, about_holder(h), "CapacityFailed", str_text(&text));
+}

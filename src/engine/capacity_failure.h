@@ -1,0 +1,22 @@
+/* When a capacity pod counts as failed, and what is said of it. Nothing here fails. */
+#ifndef ENGINE_CAPACITY_FAILURE_H
+#define ENGINE_CAPACITY_FAILURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+struct holder;
+struct plan;
+
+/* The scheduler does not bind it, and it can go nowhere else. */
+bool capacity_is_refused(const struct holder *h);
+/* Failed, refused by the scheduler or the kubelet, silent for too long, or no longer holding what
+ * it told. */
+bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);
+/* An event on the capacity pod, whose node rests already. The pod may be gone by the time somebody
+ * reads it; events stay. */
+void report_capacity_failed(
+	struct engine *e, const struct holder *h, int64_t now, struct plan *plan);
+
+#endif

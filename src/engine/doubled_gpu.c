@@ -1,0 +1,44 @@
+/* What is said of two capacity pods that tell one UUID: one of them is wrong, and nobody knows
+ * which. */
+#include "doubled_gpu.h"
+
+#include "size/explain_gpus.h"
+#include "state.h"
+
+static void warn_doubled(
+	struct engine *e, struct holder *h, const struct holder *other, struct plan *plan)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(1024);
+	if (h->told_doubled) {
+		return;
+	}
+	h->told_doubled = true;
+	/* One more would tell the same again; but no node rests for what another one tells. */
+	bool near = text_equals(h->node, other->node);
+	if (near) {
+		trouble_note(e, h->node, e->now);
+	}
+	explain_doubled(&text, h->pod.identity->uuid, other->name, near ? NULL : other->node);
+	emit_warning(e, plan, about_holder(h), "GpuDoubled", str_text(&text));
+}
+
+/* The map has the first of those that tell one UUID. */
+void report_doubled_gpus(struct engine *e, struct plan *plan)
+{
+	e->report.gpus_doubled = 0;
+	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
+		struct holder *h = e->snap_gpus.items[i].holder;
+		const struct gpu_identity *id = h->pod.identity;
+		uint32_t first = id != NULL ? snap_gpu_on(e, id->uuid, e->snap.gpus.items[i].node)
+					    : WORLD_NONE;
+		/* One of another node only where none of its own tells it. */
+		first = first == i ? snap_gpu_first(e, id->uuid) : first;
+		if (first == i || first == WORLD_NONE) {
+			continue;
+		}
+		struct holder *other = e->snap_gpus.items[first].holder;
+		e->report.gpus_doubled++;
+		warn_doubled(e, other, h, plan);
+		warn_doubled(e, h, other, plan);
+	}
+}

@@ -1,0 +1,11 @@
+/* One GPU that more than one capacity pod tells. Nothing here fails. */
+#ifndef ENGINE_DOUBLED_GPU_H
+#define ENGINE_DOUBLED_GPU_H
+
+struct engine;
+struct plan;
+
+/* Counts them, and warns about each capacity pod once. */
+void report_doubled_gpus(struct engine *e, struct plan *plan);
+
+#endif

@@ -1,0 +1,28 @@
+/* Shares that were decided, as writes: into the ledgers of capacity pods, and to the tenants once
+ * that was acknowledged. Nothing here fails. */
+#ifndef ENGINE_EMIT_GRANT_H
+#define ENGINE_EMIT_GRANT_H
+
+#include <stdint.h>
+
+#include "model/injection.h"
+
+struct engine;
+struct grant;
+struct holder;
+struct plan;
+struct waiter;
+
+void emit_grants(struct engine *e, struct plan *plan);
+void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
+	struct plan *plan);
+/* The same on several GPUs: lists, as model/gpu.h says. */
+struct placing {
+	const char *node, *uuid, *capacity_pod;
+	int64_t milli, mem_mib, device_mib; /* the last: all of the largest of them */
+	enum inject_form form;
+};
+void emit_placing(
+	struct engine *e, struct waiter *w, const struct placing *where, struct plan *plan);
+
+#endif

@@ -1,0 +1,40 @@
+/* Whom GPUs and nodes are kept for in the picture of a step, by number, and what is missing on a
+ * GPU for a share. Nothing here fails or lasts. */
+#ifndef ENGINE_KEEPER_H
+#define ENGINE_KEEPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+struct place_gpu;
+struct place_keep;
+struct place_request;
+struct pod;
+struct waiter;
+
+/* Whom something is kept for. */
+struct keeper {
+	const struct pod *pod; /* borrowed for the step */
+	bool whole;
+	bool held; /* evictions have freed it for that pod */
+};
+
+/* Something is kept for this pod: its number. */
+uint32_t keeper_add(struct engine *e, const struct pod *pod, bool whole);
+/* It could have this, which is kept for somebody who ranks before it. */
+void keeper_note(struct engine *e, struct waiter *w, const struct place_keep *k);
+/* So long a pod is passed over before something is kept for it. */
+int64_t patience_of(const struct engine *e);
+
+/* What is missing on a GPU for a share of this size. */
+struct lack {
+	int64_t milli, mib;
+};
+/* False: it is no GPU for it. */
+bool lack_on(const struct place_gpu *g, const struct place_request *r, struct lack *ret);
+/* The same, but what is kept for somebody before it may be of use afterwards; anything else is
+ * nearer. */
+bool lack_in_the_end(const struct place_gpu *g, const struct place_request *r, struct lack *ret);
+
+#endif

@@ -1,0 +1,68 @@
+/* One more GPU for a tenant that waits: a capacity pod is asked for, and stands in the picture. */
+#include "open_gpu.h"
+
+#include "model/refusal.h"
+#include "state.h"
+
+/* A new GPU in the picture for a capacity pod that was just asked for. */
+static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
+{
+	struct place_node *n = &e->snap.nodes.items[node];
+	struct place_gpu g = {.node = node,
+		.state = GPU_OPENING,
+		.capacity_pod = h->name,
+		.usable_mib = n->gpu_mem_mib,
+		.free_milli = MODEL_GPU_MILLI,
+		.free_mib = n->gpu_mem_mib,
+		.max_tenants = MODEL_GRANTS_MAX,
+		.company = place_nobody(h->mps),
+		.mps = h->mps};
+	struct snap_gpu s = {.holder = h};
+	place_reserve_capacity(n, h->mps);
+	VEC_PUSH(&e->snap.gpus, g);
+	VEC_PUSH(&e->snap_gpus, s);
+	uint32_t at = (uint32_t)e->snap.gpus.count - 1;
+	snapshot_gpu_moved(&e->snap, at);
+	return at;
+}
+
+bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan *plan,
+	struct place_verdict *open)
+{
+	if (open->node == PLACE_NOWHERE) {
+		return false;
+	}
+	struct place_node *n = &e->snap.nodes.items[open->node];
+	if (standins_yield(e, n->noun->name)) {
+		/* What stands in for such tenants there has the GPU, and goes first. */
+		place_reserve_capacity(n, w->asked.mps);
+		snapshot_node_moved(&e->snap, open->node);
+		return false;
+	}
+	struct holder *h = emit_create(e, now, n->noun->name, &w->pod, plan);
+	if (h != NULL) {
+		open->gpu = add_opening(e, h, open->node);
+	}
+	return h != NULL;
+}
+
+/* It would go on a GPU whose capacity pod could not be created: not yet, or now once more. */
+void await_creation(
+	struct engine *e, int64_t now, struct waiter *w, struct holder *h, struct plan *plan)
+{
+	w->reason = REASON_WAITING_FOR_CAPACITY;
+	if (inject_tries(e, w, h)) {
+		return;
+	}
+	if (h->refusal == NULL || h->flight != 0 || h->in_world) {
+		return;
+	}
+	text_set(&w->refusal, h->refusal);
+	w->refused_until = h->retry_at;
+	w->reason = refusal_reason(h->refusal);
+	if (now >= h->retry_at) {
+		emit_create_again(e, h, &w->pod, plan);
+	} else {
+		wake_by(e, h->retry_at);
+	}
+}

@@ -1,0 +1,21 @@
+/* GPUs that are opened for those who wait. Nothing here fails. */
+#ifndef ENGINE_OPEN_GPU_H
+#define ENGINE_OPEN_GPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+struct holder;
+struct place_verdict;
+struct plan;
+struct waiter;
+
+/* A GPU more where the verdict says, which then names it; false: nowhere, or not now. */
+bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan *plan,
+	struct place_verdict *open);
+/* It goes on a GPU whose capacity pod is not there yet. */
+void await_creation(
+	struct engine *e, int64_t now, struct waiter *w, struct holder *h, struct plan *plan);
+
+#endif

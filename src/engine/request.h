@@ -1,0 +1,16 @@
+/* What a tenant that waits asks for. Nothing here fails. */
+#ifndef ENGINE_REQUEST_H
+#define ENGINE_REQUEST_H
+
+#include <stdbool.h>
+
+struct claims_of;
+struct engine;
+struct waiter;
+
+/* What it asks for, in w->asked, and its volumes; false: it gets nothing now, and has the reason.
+ */
+bool waiter_asks(struct engine *e, struct waiter *w, struct claims_of *claims);
+void waiter_asked(struct waiter *w); /* lets go of what is of this step */
+
+#endif
