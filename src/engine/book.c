@@ -1,7 +1,16 @@
 /* The engine's memory of what it asked for and how long things have lasted. */
-#include "state.h"
+#include "book.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/rand.h"
+#include "base/str.h"
+#include "capacity_pod.h"
+#include "pending_pod.h"
+#include "step_time.h"
+#include "world/world.h"
 
 #define TROUBLE_FIRST_MS 10000
 #define TROUBLE_CAP_MS	 300000
@@ -10,43 +19,44 @@
 
 static bool waiter_same(const void *owner, uint32_t slot, const void *key)
 {
-	const struct engine *e = owner;
-	return strcmp(e->waiters.items[slot]->uid, key) == 0;
+	const struct book *b = owner;
+	return strcmp(b->waiters.items[slot]->uid, key) == 0;
 }
 
 static bool holder_same(const void *owner, uint32_t slot, const void *key)
 {
-	const struct engine *e = owner;
-	return strcmp(e->holders.items[slot]->name, key) == 0;
+	const struct book *b = owner;
+	return strcmp(b->holders.items[slot]->name, key) == 0;
 }
 
 static bool memo_same(const void *owner, uint32_t slot, const void *key)
 {
-	const struct engine *e = owner;
-	return strcmp(e->memos.items[slot].name, key) == 0;
+	const struct book *b = owner;
+	return strcmp(b->memos.items[slot].name, key) == 0;
 }
 
-void book_init(struct engine *e)
+void book_init(struct book *b, const struct step_time *time, struct world *world, struct rng *rng)
 {
-	map_init(&e->memos_by_name, memo_same, e);
-	map_init(&e->waiters_by_uid, waiter_same, e);
-	map_init(&e->holders_by_name, holder_same, e);
-	flights_init(e);
+	*b = (struct book){.time = time, .world = world, .rng = rng};
+	map_init(&b->memos_by_name, memo_same, b);
+	map_init(&b->waiters_by_uid, waiter_same, b);
+	map_init(&b->holders_by_name, holder_same, b);
+	flights_init(b);
 }
 
-struct waiter *waiter_find(const struct engine *e, const char *uid)
+struct waiter *waiter_find(const struct book *b, const char *uid)
 {
-	uint32_t i = map_find(&e->waiters_by_uid, hash_text(uid), uid);
-	return i == MAP_NONE ? NULL : e->waiters.items[i];
+	uint32_t i = map_find(&b->waiters_by_uid, hash_text(uid), uid);
+	return i == MAP_NONE ? NULL : b->waiters.items[i];
 }
 
-struct waiter *waiter_giving_back(const struct engine *e, const char *uid, const struct holder *h)
+struct waiter *waiter_giving_back(const struct book *b, const char *uid, const struct holder *h)
 {
-	struct waiter *w = waiter_find(e, uid);
+	struct waiter *w = waiter_find(b, uid);
 	return w != NULL && waiter_gives_back(w, h) ? w : NULL;
 }
 
-static struct waiter *waiter_add(struct engine *e, const char *uid, int64_t now)
+static struct waiter *waiter_add(struct book *b, const char *uid, int64_t now)
 {
 	struct waiter *w = xcalloc(1, sizeof *w);
 	w->uid = xstrdup(uid);
@@ -55,56 +65,56 @@ static struct waiter *waiter_add(struct engine *e, const char *uid, int64_t now)
 	w->first_seen = now;
 	w->passed.lacks_since = w->passed.waits_since = -1;
 	w->backoff = (struct backoff){.first_ms = 500, .cap_ms = 60000};
-	w->at = (uint32_t)e->waiters.count;
-	VEC_PUSH(&e->waiters, w);
-	map_put(&e->waiters_by_uid, hash_text(uid), (uint32_t)e->waiters.count - 1);
+	w->at = (uint32_t)b->waiters.count;
+	VEC_PUSH(&b->waiters, w);
+	map_put(&b->waiters_by_uid, hash_text(uid), (uint32_t)b->waiters.count - 1);
 	return w;
 }
 
-struct waiter *waiter_touch(struct engine *e, const char *uid, int64_t now)
+struct waiter *waiter_touch(struct book *b, const char *uid, int64_t now)
 {
-	struct waiter *w = waiter_find(e, uid);
-	w = w != NULL ? w : waiter_add(e, uid, now);
-	w->seen = e->step;
+	struct waiter *w = waiter_find(b, uid);
+	w = w != NULL ? w : waiter_add(b, uid, now);
+	w->seen = b->time->step;
 	return w;
 }
 
-static void leave_slot(struct engine *e, const struct waiter *w)
+static void leave_slot(struct book *b, const struct waiter *w)
 {
-	if (w->pod_slot < e->waiter_by_slot.count && e->waiter_by_slot.items[w->pod_slot] == w) {
-		e->waiter_by_slot.items[w->pod_slot] = NULL;
+	if (w->pod_slot < b->waiter_by_slot.count && b->waiter_by_slot.items[w->pod_slot] == w) {
+		b->waiter_by_slot.items[w->pod_slot] = NULL;
 	}
 }
 
 /* The same by the place of its pod, which saves hashing the uid of everybody who waits. A waiter
  * that has read the pod as it stands there is the pod's: no two have the same stamp. */
-struct waiter *waiter_of(struct engine *e, const struct world_pod *p, int64_t now)
+struct waiter *waiter_of(struct book *b, const struct world_pod *p, int64_t now)
 {
-	uint32_t slot = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
-	while (e->waiter_by_slot.count <= slot) {
-		VEC_PUSH(&e->waiter_by_slot, NULL);
+	uint32_t slot = world_class_slot(b->world, p->gpu->class, p->gpu->slot);
+	while (b->waiter_by_slot.count <= slot) {
+		VEC_PUSH(&b->waiter_by_slot, NULL);
 	}
-	struct waiter *w = e->waiter_by_slot.items[slot];
+	struct waiter *w = b->waiter_by_slot.items[slot];
 	if (w != NULL && w->stamp == p->gpu->stamp) {
-		w->seen = e->step;
+		w->seen = b->time->step;
 		return w;
 	}
-	w = waiter_touch(e, world_pod_uid(p), now);
-	leave_slot(e, w);
+	w = waiter_touch(b, world_pod_uid(p), now);
+	leave_slot(b, w);
 	w->pod_slot = slot;
-	e->waiter_by_slot.items[slot] = w;
+	b->waiter_by_slot.items[slot] = w;
 	return w;
 }
 
-struct holder *holder_find(const struct engine *e, const char *name)
+struct holder *holder_find(const struct book *b, const char *name)
 {
-	uint32_t i = map_find(&e->holders_by_name, hash_text(name), name);
-	return i == MAP_NONE ? NULL : e->holders.items[i];
+	uint32_t i = map_find(&b->holders_by_name, hash_text(name), name);
+	return i == MAP_NONE ? NULL : b->holders.items[i];
 }
 
-struct holder *holder_touch(struct engine *e, const char *name, int64_t now)
+struct holder *holder_touch(struct book *b, const char *name, int64_t now)
 {
-	struct holder *h = holder_find(e, name);
+	struct holder *h = holder_find(b, name);
 	if (h == NULL) {
 		h = xcalloc(1, sizeof *h);
 		h->name = xstrdup(name);
@@ -115,11 +125,11 @@ struct holder *holder_touch(struct engine *e, const char *name, int64_t now)
 		h->lost_at = h->refused_at = h->going_at = -1;
 		h->idle_since = now;
 		h->backoff = (struct backoff){.first_ms = 1000, .cap_ms = 60000};
-		h->at = (uint32_t)e->holders.count;
-		VEC_PUSH(&e->holders, h);
-		map_put(&e->holders_by_name, hash_text(name), (uint32_t)e->holders.count - 1);
+		h->at = (uint32_t)b->holders.count;
+		VEC_PUSH(&b->holders, h);
+		map_put(&b->holders_by_name, hash_text(name), (uint32_t)b->holders.count - 1);
 	}
-	h->seen = e->step;
+	h->seen = b->time->step;
 	return h;
 }
 
@@ -137,46 +147,46 @@ static void holder_free(struct holder *h)
 	free(h);
 }
 
-struct node_memo *memo_find(struct engine *e, const char *node)
+struct node_memo *memo_find(struct book *b, const char *node)
 {
-	uint32_t i = map_find(&e->memos_by_name, hash_text(node), node);
-	return i == MAP_NONE ? NULL : &e->memos.items[i];
+	uint32_t i = map_find(&b->memos_by_name, hash_text(node), node);
+	return i == MAP_NONE ? NULL : &b->memos.items[i];
 }
 
-struct node_memo *memo_touch(struct engine *e, const char *node)
+struct node_memo *memo_touch(struct book *b, const char *node)
 {
-	struct node_memo *m = memo_find(e, node);
+	struct node_memo *m = memo_find(b, node);
 	if (m == NULL) {
 		struct node_memo made = {.name = xstrdup(node)};
-		VEC_PUSH(&e->memos, made);
-		m = &e->memos.items[e->memos.count - 1];
-		map_put(&e->memos_by_name, hash_text(node), (uint32_t)e->memos.count - 1);
+		VEC_PUSH(&b->memos, made);
+		m = &b->memos.items[b->memos.count - 1];
+		map_put(&b->memos_by_name, hash_text(node), (uint32_t)b->memos.count - 1);
 	}
 	return m;
 }
 
-void trouble_note(struct engine *e, const char *node, int64_t now)
+void trouble_note(struct book *b, const char *node, int64_t now)
 {
-	struct node_memo *m = memo_touch(e, node);
+	struct node_memo *m = memo_touch(b, node);
 	if (m->backoff.first_ms == 0 || now - m->last_failure > TROUBLE_RESET_MS) {
 		m->backoff =
 			(struct backoff){.first_ms = TROUBLE_FIRST_MS, .cap_ms = TROUBLE_CAP_MS};
 	}
 	m->last_failure = now;
-	m->until = now + backoff_next(&m->backoff, &e->rng);
+	m->until = now + backoff_next(&m->backoff, b->rng);
 }
 
-struct absence *absence_of(struct engine *e, const char *uid, int64_t now)
+struct absence *absence_of(struct book *b, const char *uid, int64_t now)
 {
-	vec_for_each (struct absence, a, &e->absences) {
+	vec_for_each (struct absence, a, &b->absences) {
 		if (strcmp(a->uid, uid) == 0) {
-			a->seen = e->step;
+			a->seen = b->time->step;
 			return a;
 		}
 	}
-	struct absence made = {.uid = xstrdup(uid), .since = now, .seen = e->step};
-	VEC_PUSH(&e->absences, made);
-	return &e->absences.items[e->absences.count - 1];
+	struct absence made = {.uid = xstrdup(uid), .since = now, .seen = b->time->step};
+	VEC_PUSH(&b->absences, made);
+	return &b->absences.items[b->absences.count - 1];
 }
 
 static void absence_free(struct absence *a)
@@ -187,118 +197,108 @@ static void absence_free(struct absence *a)
 
 /* The last one takes its place, and the indexes follow: in a burst some go in each step, and
  * thousands stay. */
-static void drop_waiter(struct engine *e, uint32_t at)
+static void drop_waiter(struct book *b, uint32_t at)
 {
-	uint32_t last = (uint32_t)e->waiters.count - 1;
-	struct waiter *w = e->waiters.items[at], *moved = e->waiters.items[last];
-	map_remove(&e->waiters_by_uid, hash_text(w->uid), at);
-	waiter_heard(e, w);
+	uint32_t last = (uint32_t)b->waiters.count - 1;
+	struct waiter *w = b->waiters.items[at], *moved = b->waiters.items[last];
+	map_remove(&b->waiters_by_uid, hash_text(w->uid), at);
+	waiter_heard(b, w);
 	if (at != last) {
-		map_remove(&e->waiters_by_uid, hash_text(moved->uid), last);
-		map_put(&e->waiters_by_uid, hash_text(moved->uid), at);
-		waiter_moves(e, moved, at);
+		map_remove(&b->waiters_by_uid, hash_text(moved->uid), last);
+		map_put(&b->waiters_by_uid, hash_text(moved->uid), at);
+		waiter_moves(b, moved, at);
 	}
-	VEC_REMOVE_SWAP(&e->waiters, at);
-	leave_slot(e, w);
+	VEC_REMOVE_SWAP(&b->waiters, at);
+	leave_slot(b, w);
 	waiter_free(w);
 }
 
-static void sweep_waiters(struct engine *e)
+static void sweep_waiters(struct book *b)
 {
-	for (size_t i = e->waiters.count; i-- > 0;) {
-		if (e->waiters.items[i]->seen != e->step) {
-			drop_waiter(e, (uint32_t)i);
+	for (size_t i = b->waiters.count; i-- > 0;) {
+		if (b->waiters.items[i]->seen != b->time->step) {
+			drop_waiter(b, (uint32_t)i);
 		}
 	}
 }
 
-static void drop_holder(struct engine *e, uint32_t at)
+static void drop_holder(struct book *b, uint32_t at)
 {
-	uint32_t last = (uint32_t)e->holders.count - 1;
-	struct holder *h = e->holders.items[at], *moved = e->holders.items[last];
-	map_remove(&e->holders_by_name, hash_text(h->name), at);
-	holder_heard(e, h);
+	uint32_t last = (uint32_t)b->holders.count - 1;
+	struct holder *h = b->holders.items[at], *moved = b->holders.items[last];
+	map_remove(&b->holders_by_name, hash_text(h->name), at);
+	holder_heard(b, h);
 	if (at != last) {
-		map_remove(&e->holders_by_name, hash_text(moved->name), last);
-		map_put(&e->holders_by_name, hash_text(moved->name), at);
-		holder_moves(e, moved, at);
+		map_remove(&b->holders_by_name, hash_text(moved->name), last);
+		map_put(&b->holders_by_name, hash_text(moved->name), at);
+		holder_moves(b, moved, at);
 	}
-	VEC_REMOVE_SWAP(&e->holders, at);
+	VEC_REMOVE_SWAP(&b->holders, at);
 	holder_free(h);
 }
 
-static void sweep_holders(struct engine *e)
+static void sweep_holders(struct book *b)
 {
-	for (size_t i = e->holders.count; i-- > 0;) {
-		if (e->holders.items[i]->seen != e->step) {
-			drop_holder(e, (uint32_t)i);
+	for (size_t i = b->holders.count; i-- > 0;) {
+		if (b->holders.items[i]->seen != b->time->step) {
+			drop_holder(b, (uint32_t)i);
 		}
 	}
 }
 
 /* A node that failed long ago has not failed; of one that is gone nothing holds for the next of
  * that name. */
-static void sweep_memos(struct engine *e)
+static void sweep_memos(struct book *b)
 {
 	bool any = false;
-	for (size_t i = e->memos.count; i-- > 0;) {
-		struct node_memo *m = &e->memos.items[i];
-		uint32_t node = world_node_find(e->world, m->name);
-		if (node == WORLD_NONE || !world_node_at(e->world, node)->known) {
+	for (size_t i = b->memos.count; i-- > 0;) {
+		struct node_memo *m = &b->memos.items[i];
+		uint32_t node = world_node_find(b->world, m->name);
+		if (node == WORLD_NONE || !world_node_at(b->world, node)->known) {
 			m->usable_mib = 0;
 		}
-		bool failed =
-			m->backoff.first_ms != 0 && e->now - m->last_failure <= TROUBLE_RESET_MS;
+		bool failed = m->backoff.first_ms != 0 &&
+			      b->time->now - m->last_failure <= TROUBLE_RESET_MS;
 		if (!failed && m->usable_mib == 0) {
 			free(m->name);
 			free(m->why);
-			VEC_REMOVE_SWAP(&e->memos, i);
+			VEC_REMOVE_SWAP(&b->memos, i);
 			any = true;
 		}
 	}
 	if (!any) {
 		return;
 	}
-	map_clear(&e->memos_by_name);
-	for (size_t i = 0; i < e->memos.count; i++) {
-		map_put(&e->memos_by_name, hash_text(e->memos.items[i].name), (uint32_t)i);
+	map_clear(&b->memos_by_name);
+	for (size_t i = 0; i < b->memos.count; i++) {
+		map_put(&b->memos_by_name, hash_text(b->memos.items[i].name), (uint32_t)i);
 	}
 }
 
-void book_sweep(struct engine *e)
+void book_sweep(struct book *b)
 {
-	sweep_memos(e);
-	sweep_waiters(e);
-	sweep_holders(e);
-	for (size_t i = e->absences.count; i-- > 0;) {
-		if (e->absences.items[i].seen != e->step) {
-			absence_free(&e->absences.items[i]);
-			VEC_REMOVE_SWAP(&e->absences, i);
+	sweep_memos(b);
+	sweep_waiters(b);
+	sweep_holders(b);
+	for (size_t i = b->absences.count; i-- > 0;) {
+		if (b->absences.items[i].seen != b->time->step) {
+			absence_free(&b->absences.items[i]);
+			VEC_REMOVE_SWAP(&b->absences, i);
 		}
 	}
 }
 
 /* What the old term asked for, the watch tells; but not what of it may still happen. */
-void book_new_term(struct engine *e)
+void book_new_term(struct book *b)
 {
-	struct engine old = {.waiters = e->waiters,
-		.holders = e->holders,
-		.memos = e->memos,
-		.absences = e->absences,
-		.waiters_by_uid = e->waiters_by_uid,
-		.holders_by_name = e->holders_by_name,
-		.flights = e->flights,
-		.memos_by_name = e->memos_by_name};
-	memset(&e->waiters, 0, sizeof e->waiters);
-	memset(&e->holders, 0, sizeof e->holders);
-	memset(&e->memos, 0, sizeof e->memos);
-	memset(&e->absences, 0, sizeof e->absences);
-	VEC_CLEAR(&e->waiter_by_slot);
-	book_init(e);
+	struct book old = *b;
+	book_init(b, old.time, old.world, old.rng);
+	b->flights.decided = old.flights.decided;
+	b->flights.told = old.flights.told;
 	for (size_t i = 0; i < old.waiters.count; i++) {
 		struct waiter *w = old.waiters.items[i];
 		if (w->landings.count > 0) {
-			struct waiter *kept = waiter_add(e, w->uid, e->now);
+			struct waiter *kept = waiter_add(b, w->uid, b->time->now);
 			memcpy(&kept->landings, &w->landings, sizeof kept->landings);
 			memset(&w->landings, 0, sizeof w->landings);
 		}
@@ -306,28 +306,28 @@ void book_new_term(struct engine *e)
 	book_finish(&old);
 }
 
-void book_finish(struct engine *e)
+void book_finish(struct book *b)
 {
-	for (size_t i = 0; i < e->waiters.count; i++) {
-		waiter_free(e->waiters.items[i]);
+	for (size_t i = 0; i < b->waiters.count; i++) {
+		waiter_free(b->waiters.items[i]);
 	}
-	for (size_t i = 0; i < e->holders.count; i++) {
-		holder_free(e->holders.items[i]);
+	for (size_t i = 0; i < b->holders.count; i++) {
+		holder_free(b->holders.items[i]);
 	}
-	vec_for_each (struct node_memo, m, &e->memos) {
+	vec_for_each (struct node_memo, m, &b->memos) {
 		free(m->name);
 		free(m->why);
 	}
-	vec_for_each (struct absence, a, &e->absences) {
+	vec_for_each (struct absence, a, &b->absences) {
 		absence_free(a);
 	}
-	VEC_FINISH(&e->waiters);
-	VEC_FINISH(&e->waiter_by_slot);
-	VEC_FINISH(&e->holders);
-	VEC_FINISH(&e->memos);
-	VEC_FINISH(&e->absences);
-	map_finish(&e->waiters_by_uid);
-	map_finish(&e->holders_by_name);
-	flights_finish(&e->flights);
-	map_finish(&e->memos_by_name);
+	VEC_FINISH(&b->waiters);
+	VEC_FINISH(&b->waiter_by_slot);
+	VEC_FINISH(&b->holders);
+	VEC_FINISH(&b->memos);
+	VEC_FINISH(&b->absences);
+	map_finish(&b->waiters_by_uid);
+	map_finish(&b->holders_by_name);
+	flights_finish(&b->flights);
+	map_finish(&b->memos_by_name);
 }

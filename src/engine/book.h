@@ -1,17 +1,21 @@
-/* The engine's tables: who waits, which capacity pods there are or will be, what is known of nodes
- * beside their objects, who is gone. The engine owns them; what a step did not meet is swept.
- * Nothing here fails. */
+/* Who waits, which capacity pods there are or will be, what is known of nodes beside their objects,
+ * who is gone. What a step did not meet is swept. Nothing here fails. */
 #ifndef ENGINE_BOOK_H
 #define ENGINE_BOOK_H
 
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "departed_share.h"
+#include "flight.h"
 
-struct absence;
-struct engine;
 struct holder;
+struct rng;
+struct step_time;
 struct waiter;
+struct world;
 struct world_pod;
 
 /* What is known of a node beside its object: that capacity pods failed there, and what those that
@@ -25,21 +29,44 @@ struct node_memo {
 	int64_t usable_mib; /* of the largest GPU seen; 0: none */
 };
 
-struct waiter *waiter_touch(struct engine *e, const char *uid, int64_t now);
+struct book {
+	const struct step_time *time; /* borrowed, as all of these */
+	struct world *world;
+	struct rng *rng;
+	struct {
+		VEC_FIELDS(struct waiter *); /* owned */
+	} waiters;
+	struct map waiters_by_uid;
+	struct {
+		VEC_FIELDS(struct waiter *); /* borrowed; NULL: not known */
+	} waiter_by_slot;		     /* beside the world's pods */
+	struct {
+		VEC_FIELDS(struct holder *); /* owned */
+	} holders;
+	struct map holders_by_name;
+	struct flights flights;
+	struct {
+		VEC_FIELDS(struct node_memo);
+	} memos;
+	struct map memos_by_name;
+	struct absences absences;
+};
+
+struct waiter *waiter_touch(struct book *b, const char *uid, int64_t now);
 /* Of a tenant of the world. */
-struct waiter *waiter_of(struct engine *e, const struct world_pod *p, int64_t now);
-struct waiter *waiter_find(const struct engine *e, const char *uid);
+struct waiter *waiter_of(struct book *b, const struct world_pod *p, int64_t now);
+struct waiter *waiter_find(const struct book *b, const char *uid);
 /* The same, if its entry in the ledger of `h` is one that it gives back; NULL: it is not. */
-struct waiter *waiter_giving_back(const struct engine *e, const char *uid, const struct holder *h);
-struct holder *holder_touch(struct engine *e, const char *name, int64_t now);
-struct holder *holder_find(const struct engine *e, const char *name);
-void book_sweep(struct engine *e); /* forgets what this step did not meet */
-void book_init(struct engine *e);
-void book_finish(struct engine *e);
-void book_new_term(struct engine *e);
-struct node_memo *memo_find(struct engine *e, const char *node);
-struct node_memo *memo_touch(struct engine *e, const char *node);
-void trouble_note(struct engine *e, const char *node, int64_t now);
-struct absence *absence_of(struct engine *e, const char *uid, int64_t now);
+struct waiter *waiter_giving_back(const struct book *b, const char *uid, const struct holder *h);
+struct holder *holder_touch(struct book *b, const char *name, int64_t now);
+struct holder *holder_find(const struct book *b, const char *name);
+void book_sweep(struct book *b); /* forgets what this step did not meet */
+void book_init(struct book *b, const struct step_time *time, struct world *world, struct rng *rng);
+void book_finish(struct book *b);
+void book_new_term(struct book *b);
+struct node_memo *memo_find(struct book *b, const char *node);
+struct node_memo *memo_touch(struct book *b, const char *node);
+void trouble_note(struct book *b, const char *node, int64_t now);
+struct absence *absence_of(struct book *b, const char *uid, int64_t now);
 
 #endif

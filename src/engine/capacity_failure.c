@@ -23,14 +23,14 @@ bool capacity_is_refused(const struct holder *h)
 }
 
 /* Something keeps it from being bound, or from telling its GPU, for as long as one hopes. */
-static bool is_hopeless(struct engine *e, const struct holder *h, int64_t now)
+static bool is_hopeless(struct step_time *time, const struct holder *h, int64_t now)
 {
 	bool bound = !text_empty(h->pod.node);
 	int64_t patience = bound ? TROUBLED_MS : REFUSED_MS;
 	if (h->refused_at < 0 || (!bound && !capacity_is_refused(h))) {
 		return false;
 	}
-	wake_by(e, h->refused_at + patience);
+	wake_by(time, h->refused_at + patience);
 	return now - h->refused_at >= patience;
 }
 
@@ -43,14 +43,14 @@ bool capacity_failed(struct engine *e, const struct holder *h, int64_t now)
 	if (holder_asks_for_node(h) && text_empty(h->pod.node)) {
 		return false;
 	}
-	if (is_hopeless(e, h, now)) {
+	if (is_hopeless(&e->time, h, now)) {
 		return true;
 	}
 	int64_t since = h->pod.identity == NULL ? h->opened_at : h->lost_at;
 	if (since < 0) {
 		return false;
 	}
-	wake_by(e, since + open_timeout(e));
+	wake_by(&e->time, since + open_timeout(e));
 	return now - since >= open_timeout(e);
 }
 
@@ -58,7 +58,7 @@ void report_capacity_failed(
 	struct engine *e, const struct holder *h, int64_t now, struct plan *plan)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
-	struct node_memo *m = memo_find(e, h->node);
+	struct node_memo *m = memo_find(&e->book, h->node);
 	bool over = pod_is_terminal(&h->pod);
 	int64_t since = h->pod.identity == NULL ? h->opened_at : h->lost_at;
 	bool unbound = h->refused_at >= 0 && text_empty(h->pod.node);

@@ -23,8 +23,8 @@ static bool has_live_entries(struct engine *e, const struct holder *h)
  * once the pod is over, and as long as it has told no GPU nobody is known to run on it. */
 static bool has_tenants(struct engine *e, const struct holder *h)
 {
-	bool counted = h->snap_step == e->step && h->pod.identity != NULL &&
-		       e->snap.gpus.items[h->snap_at].tenants > 0;
+	bool counted = h->snap_step == e->time.step && h->pod.identity != NULL &&
+		       e->picture.snap.gpus.items[h->snap_at].tenants > 0;
 	return !pod_is_terminal(&h->pod) && (counted || has_live_entries(e, h));
 }
 
@@ -32,23 +32,24 @@ static bool has_tenants(struct engine *e, const struct holder *h)
  * and what waits there would have the next free GPU before any pod that ranks higher (C16). */
 static void tend_squeezed(struct engine *e, struct plan *plan)
 {
-	for (size_t i = 0; i < e->holders.count; i++) {
-		struct holder *h = e->holders.items[i];
-		uint32_t node = capacity_is_refused(h) ? snap_node_of(e, h->node) : WORLD_NONE;
-		if (node == WORLD_NONE || e->snap.nodes.items[node].free_gpus >= 0 ||
+	for (size_t i = 0; i < e->book.holders.count; i++) {
+		struct holder *h = e->book.holders.items[i];
+		uint32_t node =
+			capacity_is_refused(h) ? snap_node_of(&e->picture, h->node) : WORLD_NONE;
+		if (node == WORLD_NONE || e->picture.snap.nodes.items[node].free_gpus >= 0 ||
 			!holder_may_go(h)) {
 			continue;
 		}
-		place_return_capacity(&e->snap.nodes.items[node], h->mps);
-		snapshot_node_moved(&e->snap, node);
+		place_return_capacity(&e->picture.snap.nodes.items[node], h->mps);
+		snapshot_node_moved(&e->picture.snap, node);
 		emit_delete(e, h, plan);
 	}
 }
 
 static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 {
-	for (size_t i = 0; i < e->holders.count; i++) {
-		struct holder *h = e->holders.items[i];
+	for (size_t i = 0; i < e->book.holders.count; i++) {
+		struct holder *h = e->book.holders.items[i];
 		/* Nothing here touches tenants; those whose capacity pod is over are orphans. A GPU
 		 * that is ill is of no use to the next one either; one that was may be soon. */
 		bool broken =
@@ -59,7 +60,7 @@ static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 		/* Who searches asks for what may not be free yet: that is no failure of the node.
 		 */
 		if (h->node != NULL && !h->search) {
-			trouble_note(e, h->node, now);
+			trouble_note(&e->book, h->node, now);
 		}
 		/* Of the others health.c and inject_probe.c tell. */
 		if (h->node != NULL && !h->search && capacity_failed(e, h, now)) {
@@ -110,10 +111,10 @@ static void learn_grace(struct engine *e, struct holder *h)
 
 /* Of those that tell one GPU one goes at a time: when it is gone the other serves. All of them
  * together would only be opened together again, for ever. */
-static bool twin_goes(const struct engine *e, const struct holder *h)
+static bool twin_goes(const struct picture *picture, const struct holder *h)
 {
-	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
-		const struct holder *o = e->snap_gpus.items[i].holder;
+	for (uint32_t i = 0; i < picture->snap_gpus.count; i++) {
+		const struct holder *o = picture->snap_gpus.items[i].holder;
 		bool goes = o != h && o->flight != 0 && o->flight_type == ACTION_DELETE_CAPACITY;
 		if (goes && o->pod.identity != NULL && h->pod.identity != NULL &&
 			text_equals(o->node, h->node) &&
@@ -129,7 +130,7 @@ static bool twin_goes(const struct engine *e, const struct holder *h)
  */
 static bool is_reserved(const struct engine *e, uint32_t gpu)
 {
-	const struct place_gpu *g = &e->snap.gpus.items[gpu];
+	const struct place_gpu *g = &e->picture.snap.gpus.items[gpu];
 	const struct keeper *k = g->kept_by != 0 ? &e->wholes.keepers.items[g->kept_by - 1] : NULL;
 	/* Of no use to a tenant of the other mode: its GPU is. */
 	return k != NULL && !k->whole && pod_is_mps(k->pod) == g->mps;
@@ -138,8 +139,8 @@ static bool is_reserved(const struct engine *e, uint32_t gpu)
 /* Of those whose grace is over so many stay; they must be of use to whoever comes next. */
 static bool stays_warm(const struct engine *e, uint32_t gpu, uint32_t *warm)
 {
-	const struct place_gpu *g = &e->snap.gpus.items[gpu];
-	const struct place_node *n = &e->snap.nodes.items[g->node];
+	const struct place_gpu *g = &e->picture.snap.gpus.items[gpu];
+	const struct place_node *n = &e->picture.snap.nodes.items[g->node];
 	bool of_use = g->state != GPU_OPENING && !g->fenced && !g->held_off && !n->no_grants &&
 		      place_given_out_by(n) == UNFIT_NONE;
 	if (!of_use || *warm >= e->cfg.warm_gpus) {
@@ -152,8 +153,8 @@ static bool stays_warm(const struct engine *e, uint32_t gpu, uint32_t *warm)
 static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 {
 	uint32_t warm = 0;
-	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
-		const struct snap_gpu *s = &e->snap_gpus.items[i];
+	for (uint32_t i = 0; i < e->picture.snap_gpus.count; i++) {
+		const struct snap_gpu *s = &e->picture.snap_gpus.items[i];
 		struct holder *h = s->holder;
 		if (h->search) {
 			continue;
@@ -168,13 +169,13 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 			h->idle_since = now;
 		}
 		int64_t grace = h->has_grace ? h->grace_ms : grace_of_config(e);
-		wake_by(e, h->idle_since + grace);
-		bool fenced = e->snap.gpus.items[i].fenced;
+		wake_by(&e->time, h->idle_since + grace);
+		bool fenced = e->picture.snap.gpus.items[i].fenced;
 		if (now - h->idle_since >= grace && holder_may_go(h) &&
-			!(fenced && twin_goes(e, h)) && !stays_warm(e, i, &warm)) {
+			!(fenced && twin_goes(&e->picture, h)) && !stays_warm(e, i, &warm)) {
 			/* A node that tells one UUID twice would be tried again at once. */
 			if (fenced && h->node != NULL) {
-				trouble_note(e, h->node, now);
+				trouble_note(&e->book, h->node, now);
 			}
 			emit_delete(e, h, plan);
 		}
@@ -185,7 +186,7 @@ void capacity_tend(struct engine *e, int64_t now, struct plan *plan)
 {
 	tend_squeezed(e, plan);
 	tend_broken(e, now, plan);
-	vec_for_each (const struct snap_gpu, s, &e->snap_gpus) {
+	vec_for_each (const struct snap_gpu, s, &e->picture.snap_gpus) {
 		learn_grace(e, s->holder);
 	}
 	wholes_tend(e, plan);

@@ -100,15 +100,15 @@ static struct failure *failure_touch(struct engine *e, const struct world_pod *p
 		/* What the condition says, another leader has judged. */
 		bool told = p->gpu->contention_shown && age >= 0 && age < CONTENDED_MS;
 		struct failure made = {.uid = xstrdup(world_pod_uid(p)),
-			.contended_at = told ? e->now - age : -1,
-			.told_at = told ? e->now - age : -1,
+			.contended_at = told ? e->time.now - age : -1,
+			.told_at = told ? e->time.now - age : -1,
 			.judged = told,
 			.at_ms = told ? p->gpu->gpu_oom_ms : 0};
 		f = failure_add(all, &made);
 	}
 	if (f->at_ms != p->gpu->gpu_oom_ms) {
 		f->at_ms = p->gpu->gpu_oom_ms;
-		f->seen_at = e->now;
+		f->seen_at = e->time.now;
 		f->judged = age > NEWS_FOR_MS || age < -NEWS_FOR_MS;
 	}
 	f->met = all->pass.pass;
@@ -123,10 +123,10 @@ static void tell(struct engine *e, struct failure *f, const struct world_pod *p,
 		.names = v->names,
 		.name_count = v->name_count,
 		.others = v->others};
-	bool due = f->told_at < 0 || e->now - f->told_at >= OVERUSE_TELL_EVERY_MS;
+	bool due = f->told_at < 0 || e->time.now - f->told_at >= OVERUSE_TELL_EVERY_MS;
 	explain_contention(&text, &facts);
 	if (due) {
-		f->told_at = e->now;
+		f->told_at = e->time.now;
 		overuse_tell(e, p, REASON_CONTENTION, str_text(&text), plan);
 	}
 	if (!p->gpu->contention_shown) {
@@ -149,12 +149,12 @@ static void consider(
 	judge(e, p, &v);
 	if (v.blame == BLAME_OTHERS) {
 		f->judged = true;
-		f->contended_at = e->now;
+		f->contended_at = e->time.now;
 		struct crowd *c = crowd_touch(e, v.uuid);
-		c->failed_at = e->now;
+		c->failed_at = e->time.now;
 		text_set(&c->victim, f->uid);
 		tell(e, f, p, &v, plan);
-	} else if (e->now - f->seen_at >= JUDGE_FOR_MS) {
+	} else if (e->time.now - f->seen_at >= JUDGE_FOR_MS) {
 		f->judged = true;
 	}
 }
@@ -163,7 +163,7 @@ static void consider(
 static void keep_condition(
 	struct engine *e, const struct failure *f, const struct world_pod *p, struct plan *plan)
 {
-	bool contended = f->contended_at >= 0 && e->now - f->contended_at < CONTENDED_MS;
+	bool contended = f->contended_at >= 0 && e->time.now - f->contended_at < CONTENDED_MS;
 	e->evictions.overuses.pass.contended += contended ? 1 : 0;
 	if (contended != p->gpu->contention_shown && f->judged) {
 		overuse_remark(e, p,

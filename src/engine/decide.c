@@ -6,7 +6,7 @@
 #include "state.h"
 
 /* Waits for something that is on its way, or for what only we can do. */
-static bool held_back(struct engine *e, struct waiter *w, int64_t now)
+static bool held_back(struct step_time *time, struct waiter *w, int64_t now)
 {
 	if (w->flight != 0 || w->placed_rv != NULL) {
 		if (w->placed_rv != NULL && now >= w->placed_until) {
@@ -14,12 +14,12 @@ static bool held_back(struct engine *e, struct waiter *w, int64_t now)
 			return false;
 		}
 		w->reason = REASON_GRANTING;
-		wake_by(e, w->flight != 0 ? TIME_NEVER : w->placed_until);
+		wake_by(time, w->flight != 0 ? TIME_NEVER : w->placed_until);
 		return true;
 	}
 	if (now < w->retry_at) {
 		w->reason = refusal_reason(w->refusal);
-		wake_by(e, w->retry_at);
+		wake_by(time, w->retry_at);
 		return true;
 	}
 	return false;
@@ -54,11 +54,11 @@ static void note_refusal(const struct snapshot *s, struct waiter *w,
 /* It could have something that is kept for somebody who ranks before it. */
 static void note_keeper(struct engine *e, struct waiter *w)
 {
-	const struct place_keep *k = place_kept_from(&e->snap, &w->asked);
+	const struct place_keep *k = place_kept_from(&e->picture.snap, &w->asked);
 	if (k != NULL) {
 		keeper_note(e, w, k);
 	} else if (is_unfit(w->reason) || w->reason == REASON_NO_GPU_NODE) {
-		place_note_kept(&e->snap, &w->asked, &w->miss);
+		place_note_kept(&e->picture.snap, &w->asked, &w->miss);
 		w->reason = w->miss.reason;
 	}
 }
@@ -70,23 +70,23 @@ static void note_keeper(struct engine *e, struct waiter *w)
 static void index_picture(struct engine *e)
 {
 	if (e->searches++ == INDEX_FROM) {
-		snapshot_index(&e->snap);
-		e->looked_at += e->snap.gpus.count + e->snap.nodes.count;
+		snapshot_index(&e->picture.snap);
+		e->looked_at += e->picture.snap.gpus.count + e->picture.snap.nodes.count;
 	}
 }
 
 /* Who spreads does not join others while a GPU can be opened. */
 static bool wants_its_own(
-	const struct engine *e, const struct waiter *w, const struct place_verdict *v)
+	const struct picture *picture, const struct waiter *w, const struct place_verdict *v)
 {
-	return w->asked.spread && e->snap.gpus.items[v->gpu].tenants > 0;
+	return w->asked.spread && picture->snap.gpus.items[v->gpu].tenants > 0;
 }
 
 static void refuse(struct engine *e, struct waiter *w, const struct place_verdict *fit,
 	const struct place_verdict *open)
 {
 	if (open->node == PLACE_NOWHERE) {
-		note_refusal(&e->snap, w, fit, open);
+		note_refusal(&e->picture.snap, w, fit, open);
 		note_keeper(e, w);
 	} else {
 		w->reason = REASON_WAITING_FOR_CAPACITY;
@@ -97,10 +97,10 @@ static void refuse(struct engine *e, struct waiter *w, const struct place_verdic
 static bool find_in_picture(struct engine *e, int64_t now, struct waiter *w, struct plan *plan,
 	struct place_verdict *ret)
 {
-	struct place_verdict v = place_best_fit(&e->snap, &w->asked);
+	struct place_verdict v = place_best_fit(&e->picture.snap, &w->asked);
 	e->looked_at += v.looked_at;
-	if (v.gpu == PLACE_NOWHERE || wants_its_own(e, w, &v)) {
-		struct place_verdict open = place_open(&e->snap, &w->asked);
+	if (v.gpu == PLACE_NOWHERE || wants_its_own(&e->picture, w, &v)) {
+		struct place_verdict open = place_open(&e->picture.snap, &w->asked);
 		e->looked_at += open.looked_at;
 		if (!open_gpu(e, now, w, plan, &open) && v.gpu == PLACE_NOWHERE) {
 			refuse(e, w, &v, &open);
@@ -129,7 +129,7 @@ static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct pla
 		return false;
 	}
 	company_comes(e, w, v.gpu);
-	place_reserve(&e->snap, &w->asked, &v);
+	place_reserve(&e->picture.snap, &w->asked, &v);
 	*ret = v;
 	return true;
 }
@@ -142,11 +142,11 @@ static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	if (!waiter_asks(e, w, &claims)) {
 		return false;
 	}
-	landings_lift(e, w);
-	hold_lift(e, w);
+	landings_lift(&e->picture, w);
+	hold_lift(&e->picture, w);
 	bool found = find_gpu(e, now, w, plan, &v);
-	hold_settle(e, w, found ? &v : NULL);
-	landings_settle(e, w, found ? &v : NULL);
+	hold_settle(&e->picture, w, found ? &v : NULL);
+	landings_settle(&e->picture, w, found ? &v : NULL);
 	waiter_asked(w);
 	if (!found) {
 		return w->reason != REASON_QUOTA && w->reason != REASON_WAITING_FOR_CAPACITY;
@@ -154,11 +154,11 @@ static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	wholes_picture_changed(e);
 	neighbours_arrive(e, v.node, &w->pod);
 	quotas_take(e, w, v.milli);
-	struct snap_gpu *s = &e->snap_gpus.items[v.gpu];
+	struct snap_gpu *s = &e->picture.snap_gpus.items[v.gpu];
 	s->demand++;
-	s->holder->wanted = e->step;
-	if (e->snap.gpus.items[v.gpu].state != GPU_OPEN) {
-		if (e->snap.gpus.items[v.gpu].state == GPU_BUSY) {
+	s->holder->wanted = e->time.step;
+	if (e->picture.snap.gpus.items[v.gpu].state != GPU_OPEN) {
+		if (e->picture.snap.gpus.items[v.gpu].state == GPU_BUSY) {
 			w->reason = REASON_GRANTING;
 		} else {
 			await_creation(e, now, w, s->holder, plan);
@@ -169,10 +169,10 @@ static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 		return false;
 	}
 	w->reason = REASON_GRANTING;
-	if (view_lags(e) || (s->added == 0 && !flights_room(e))) {
+	if (view_lags(e) || (s->added == 0 && !flights_room(&e->book))) {
 		return false;
 	}
-	e->flights.decided += s->added == 0 ? 1 : 0;
+	e->book.flights.decided += s->added == 0 ? 1 : 0;
 	s->added++;
 	s->keepers += w->pod.keeps_node ? 1 : 0;
 	struct chosen c = {w, v.gpu, v.milli, v.mem_mib};
@@ -193,7 +193,7 @@ static void place_in_turn(struct engine *e, struct waiter *w, struct holder *h,
 
 static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
 {
-	if (held_back(e, w, now)) {
+	if (held_back(&e->time, w, now)) {
 		return false;
 	}
 	if (!pod_has_gate(&w->pod, NAME_GATE) || w->pod.gate_count != 1) {
@@ -203,7 +203,7 @@ static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 	if (waiter_count(w) > 1) {
 		return group_decide(e, now, w, plan);
 	}
-	if (w->granted_step != e->step) {
+	if (w->granted_step != e->time.step) {
 		return place_waiter(e, now, w, plan);
 	}
 	struct holder *h = w->granted_by;
@@ -211,18 +211,18 @@ static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 	w->reason = REASON_GRANTING;
 	/* Only an entry that the watch of pods has brought back may be told to the tenant: it was
 	 * acknowledged, and what is known of the node includes all that came before it (C21). */
-	if (!h->asked_holds && flights_room(e) && !view_lags(e) && h->in_world &&
+	if (!h->asked_holds && flights_room(&e->book) && !view_lags(e) && h->in_world &&
 		h->pod.identity != NULL && !text_empty(h->pod.node) && !inject_awaits(e, w, h)) {
 		place_in_turn(e, w, h, g, plan);
 	}
 	return false;
 }
 
-static void note_judged(const struct engine *e, struct waiter *w, int64_t now)
+static void note_judged(const struct step_time *time, struct waiter *w, int64_t now)
 {
 	int64_t from = w->granting_from > 0 ? w->granting_from : now;
 	w->granting_from = w->reason == REASON_GRANTING ? from : 0;
-	w->judged = e->step;
+	w->judged = time->step;
 }
 
 /* Most of what a search looks at is passed over by its first number. */
@@ -234,7 +234,7 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 	uint32_t work = 0;
 	uint32_t i = e->resume < e->ranked.count ? e->resume : 0;
 	uint32_t first = i;
-	e->round = i == 0 ? e->step : e->round;
+	e->round = i == 0 ? e->time.step : e->round;
 	e->looked_at = 0;
 	for (uint32_t k = 0; k < first; k++) {
 		wholes_until(e, &e->ranked.items[k].waiter->pod, plan);
@@ -250,7 +250,7 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 		wholes_until(e, &w->pod, plan);
 		bool lacks = decide_one(e, now, w, plan);
 		inject_reason(e, w);
-		note_judged(e, w, now);
+		note_judged(&e->time, w, now);
 		reserve_judge(e, w, lacks);
 		e->report.decisions++;
 		work += 1 + (uint32_t)(e->looked_at / LOOKS_A_UNIT);

@@ -15,9 +15,9 @@ static int64_t held_ms(const struct engine *e)
 	return e->cfg.held_ms > 0 ? e->cfg.held_ms : HELD_MS;
 }
 
-static bool node_is_gone(const struct engine *e, uint32_t node)
+static bool node_is_gone(const struct world *world, uint32_t node)
 {
-	return node == WORLD_NONE || !world_node_at(e->world, node)->known;
+	return node == WORLD_NONE || !world_node_at(world, node)->known;
 }
 
 static const char *device_of(const struct holder *h, const struct world_departed *d)
@@ -37,14 +37,14 @@ static bool is_held(
 	const char *where = h != NULL ? text_or(h->node, "") : "";
 	uint32_t node =
 		d != NULL && d->node != WORLD_NONE ? d->node : world_node_find(e->world, where);
-	if ((d != NULL && d->ended) || node_is_gone(e, node)) {
+	if ((d != NULL && d->ended) || node_is_gone(e->world, node)) {
 		return false;
 	}
-	struct absence *a = absence_of(e, uid, e->now);
+	struct absence *a = absence_of(&e->book, uid, e->time.now);
 	text_set(&a->holder, h != NULL ? h->name : "");
-	wake_by(e, a->since + held_ms(e));
+	wake_by(&e->time, a->since + held_ms(e));
 	a->ended = a->ended || health_shows_gone(e, node, device_of(h, d), uid, a->since);
-	bool held = !a->ended && e->now - a->since < held_ms(e);
+	bool held = !a->ended && e->time.now - a->since < held_ms(e);
 	if (!held && d != NULL) {
 		world_departed_end(e->world, d); /* once and for all */
 	}
@@ -55,7 +55,7 @@ bool departed_holds(struct engine *e, const struct holder *h, const char *uid)
 {
 	struct world_departed *d = world_departed_find(e->world, uid);
 	if (d != NULL) {
-		d->needed = e->step;
+		d->needed = e->time.step;
 	}
 	return is_held(e, h, d, uid);
 }
@@ -63,9 +63,10 @@ bool departed_holds(struct engine *e, const struct holder *h, const char *uid)
 static void count_one(struct engine *e, struct world_departed *d, const char *uuid)
 {
 	/* One that was last seen without a node may run wherever that GPU is told. */
-	uint32_t at = d->node != WORLD_NONE ? snap_gpu_on(e, uuid, snap_node_at(e, d->node))
-					    : snap_gpu_first(e, uuid);
-	const struct holder *h = at != WORLD_NONE ? e->snap_gpus.items[at].holder : NULL;
+	uint32_t at = d->node != WORLD_NONE
+			      ? snap_gpu_on(&e->picture, uuid, snap_node_at(&e->picture, d->node))
+			      : snap_gpu_first(&e->picture, uuid);
+	const struct holder *h = at != WORLD_NONE ? e->picture.snap_gpus.items[at].holder : NULL;
 	bool in_ledger = h != NULL && ledger_has(holder_ledger(h), d->uid);
 	if (in_ledger || !is_held(e, h, d, d->uid)) {
 		return;
@@ -74,14 +75,14 @@ static void count_one(struct engine *e, struct world_departed *d, const char *uu
 	if (h == NULL) {
 		return;
 	}
-	struct place_gpu *g = &e->snap.gpus.items[at];
+	struct place_gpu *g = &e->picture.snap.gpus.items[at];
 	g->free_milli -= d->milli;
 	g->free_mib -= d->mem_mib;
 	g->tenants++;
 	struct manners manners = manners_of_uid(e, d->uid);
-	company_joins(g, &e->snap_gpus.items[at], &manners);
+	company_joins(g, &e->picture.snap_gpus.items[at], &manners);
 	/* Its capacity pod stays as long as somebody may use the GPU. */
-	e->snap_gpus.items[at].demand++;
+	e->picture.snap_gpus.items[at].demand++;
 }
 
 /* Those that stand in no ledger: they were orphans, or their GPU has changed hands. */
@@ -102,7 +103,7 @@ void departed_count(struct engine *e)
 static void tell_given_up(struct engine *e, const struct absence *a, struct plan *plan)
 {
 	const struct world_departed *d = world_departed_find(e->world, a->uid);
-	const struct holder *h = holder_find(e, a->holder);
+	const struct holder *h = holder_find(&e->book, a->holder);
 	CLEANUP(str_finish) struct str text = STR_INIT(512);
 	if (h == NULL || h->uid == NULL) {
 		return;
@@ -114,9 +115,9 @@ static void tell_given_up(struct engine *e, const struct absence *a, struct plan
 
 void departed_report(struct engine *e, struct plan *plan)
 {
-	vec_for_each (struct absence, a, &e->absences) {
-		if (a->seen == e->step && !a->told && !a->ended &&
-			e->now - a->since >= held_ms(e)) {
+	vec_for_each (struct absence, a, &e->book.absences) {
+		if (a->seen == e->time.step && !a->told && !a->ended &&
+			e->time.now - a->since >= held_ms(e)) {
 			a->told = true;
 			tell_given_up(e, a, plan);
 		}
@@ -124,29 +125,29 @@ void departed_report(struct engine *e, struct plan *plan)
 }
 
 /* A write that strikes somebody out may still fail, and then the ledger names it again. */
-static void keep_struck_out(struct engine *e, const struct holder *h)
+static void keep_struck_out(struct book *book, const struct holder *h)
 {
 	for (uint32_t i = 0; h->asked_holds && i < h->pod.ledger.count; i++) {
 		struct world_departed *d =
-			world_departed_find(e->world, h->pod.ledger.items[i].uid);
+			world_departed_find(book->world, h->pod.ledger.items[i].uid);
 		if (d != NULL) {
-			d->needed = e->step;
+			d->needed = book->time->step;
 		}
 	}
 }
 
 /* What no ledger names has nothing to tell any more. If it comes to be needed after all, nobody
  * knows how it went, which holds its share for longer and never for less. */
-void departed_sweep(struct engine *e)
+void departed_sweep(struct book *book)
 {
-	for (size_t i = 0; i < e->holders.count; i++) {
-		keep_struck_out(e, e->holders.items[i]);
+	for (size_t i = 0; i < book->holders.count; i++) {
+		keep_struck_out(book, book->holders.items[i]);
 	}
-	for (size_t i = world_departed_count(e->world); i-- > 0;) {
-		const struct world_departed *d = world_departed_at(e->world, i);
-		bool may_run = !d->ended && d->uuid != NULL && !node_is_gone(e, d->node);
-		if (d->needed != e->step && !may_run) {
-			world_departed_drop(e->world, i);
+	for (size_t i = world_departed_count(book->world); i-- > 0;) {
+		const struct world_departed *d = world_departed_at(book->world, i);
+		bool may_run = !d->ended && d->uuid != NULL && !node_is_gone(book->world, d->node);
+		if (d->needed != book->time->step && !may_run) {
+			world_departed_drop(book->world, i);
 		}
 	}
 }
@@ -162,7 +163,8 @@ bool entry_lives(
 	if (p == NULL) {
 		return departed_holds(e, h, g->uid);
 	}
-	if (world_pod_terminal(p) || (p->gpu->gated && waiter_giving_back(e, g->uid, h) != NULL)) {
+	if (world_pod_terminal(p) ||
+		(p->gpu->gated && waiter_giving_back(&e->book, g->uid, h) != NULL)) {
 		return false;
 	}
 	/* It was placed somewhere else: this entry lost a race long ago. */

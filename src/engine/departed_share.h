@@ -9,6 +9,7 @@
 
 #include "base/vec.h"
 
+struct book;
 struct engine;
 struct grant;
 struct holder;
@@ -37,6 +38,6 @@ bool entry_lives(
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);
 void departed_count(struct engine *e); /* in the snapshot, after holders */
 void departed_report(struct engine *e, struct plan *plan);
-void departed_sweep(struct engine *e);
+void departed_sweep(struct book *book);
 
 #endif

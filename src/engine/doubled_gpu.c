@@ -16,7 +16,7 @@ static void warn_doubled(
 	/* One more would tell the same again; but no node rests for what another one tells. */
 	bool near = text_equals(h->node, other->node);
 	if (near) {
-		trouble_note(e, h->node, e->now);
+		trouble_note(&e->book, h->node, e->time.now);
 	}
 	explain_doubled(&text, h->pod.identity->uuid, other->name, near ? NULL : other->node);
 	emit_warning(e, plan, about_holder(h), "GpuDoubled", str_text(&text));
@@ -26,17 +26,18 @@ static void warn_doubled(
 void report_doubled_gpus(struct engine *e, struct plan *plan)
 {
 	e->report.gpus_doubled = 0;
-	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
-		struct holder *h = e->snap_gpus.items[i].holder;
+	for (uint32_t i = 0; i < e->picture.snap_gpus.count; i++) {
+		struct holder *h = e->picture.snap_gpus.items[i].holder;
 		const struct gpu_identity *id = h->pod.identity;
-		uint32_t first = id != NULL ? snap_gpu_on(e, id->uuid, e->snap.gpus.items[i].node)
+		uint32_t first = id != NULL ? snap_gpu_on(&e->picture, id->uuid,
+						      e->picture.snap.gpus.items[i].node)
 					    : WORLD_NONE;
 		/* One of another node only where none of its own tells it. */
-		first = first == i ? snap_gpu_first(e, id->uuid) : first;
+		first = first == i ? snap_gpu_first(&e->picture, id->uuid) : first;
 		if (first == i || first == WORLD_NONE) {
 			continue;
 		}
-		struct holder *other = e->snap_gpus.items[first].holder;
+		struct holder *other = e->picture.snap_gpus.items[first].holder;
 		e->report.gpus_doubled++;
 		warn_doubled(e, other, h, plan);
 		warn_doubled(e, h, other, plan);

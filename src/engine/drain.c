@@ -24,11 +24,11 @@ static const char *upgrade_state(const struct world_node *n)
 	return text_equals(state, "drain-required") ? UPGRADE_STATE "=drain-required" : NULL;
 }
 
-static bool is_on_disrupted(const struct engine *e, const struct world_gpu *tenant)
+static bool is_on_disrupted(const struct book *book, const struct world_gpu *tenant)
 {
 	struct told t = told_of(NULL, tenant->capacity_pod);
 	while (told_next(&t)) {
-		const struct holder *h = holder_find(e, t.capacity_pod);
+		const struct holder *h = holder_find(book, t.capacity_pod);
 		if (h != NULL && h->in_world && h->pod.disrupted && tenant_is_on(h, tenant)) {
 			return true;
 		}
@@ -38,35 +38,36 @@ static bool is_on_disrupted(const struct engine *e, const struct world_gpu *tena
 
 /* Why it must leave; NULL: it may stay. */
 static const char *cause_of(
-	const struct engine *e, const struct world_pod *p, const char **ret_node)
+	const struct book *book, const struct world_pod *p, const char **ret_node)
 {
-	const struct holder *h = holder_of_tenant(e, p->gpu);
+	const struct holder *h = holder_of_tenant(book, p->gpu);
 	const char *home = h != NULL ? h->node : NULL;
 	uint32_t node = p->node != WORLD_NONE ? p->node
-			: home != NULL	      ? world_node_find(e->world, home)
+			: home != NULL	      ? world_node_find(book->world, home)
 					      : WORLD_NONE;
 	if (node == WORLD_NONE) {
 		return NULL;
 	}
-	const struct world_node *n = world_node_at(e->world, node);
+	const struct world_node *n = world_node_at(book->world, node);
 	const char *state = upgrade_state(n);
 	*ret_node = n->name;
 	if (state != NULL) {
 		return state;
 	}
-	return is_on_disrupted(e, p->gpu) ? "the capacity pod of its GPU is being evicted" : NULL;
+	return is_on_disrupted(book, p->gpu) ? "the capacity pod of its GPU is being evicted"
+					     : NULL;
 }
 
 /* Mostly nothing is, and tenants are many more than nodes and capacity pods. */
-static bool anything_leaves(const struct engine *e)
+static bool anything_leaves(const struct book *book)
 {
-	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
-		if (upgrade_state(world_node_at(e->world, i)) != NULL) {
+	for (uint32_t i = 0; i < world_node_slots(book->world); i++) {
+		if (upgrade_state(world_node_at(book->world, i)) != NULL) {
 			return true;
 		}
 	}
-	for (size_t i = 0; i < e->holders.count; i++) {
-		if (e->holders.items[i]->in_world && e->holders.items[i]->pod.disrupted) {
+	for (size_t i = 0; i < book->holders.count; i++) {
+		if (book->holders.items[i]->in_world && book->holders.items[i]->pod.disrupted) {
 			return true;
 		}
 	}
@@ -75,7 +76,7 @@ static bool anything_leaves(const struct engine *e)
 
 void drain_tenants(struct engine *e, struct plan *plan)
 {
-	if (!anything_leaves(e)) {
+	if (!anything_leaves(&e->book)) {
 		return;
 	}
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
@@ -84,7 +85,7 @@ void drain_tenants(struct engine *e, struct plan *plan)
 			continue;
 		}
 		struct evict_why why = {.reason = REASON_NODE_LEAVES};
-		why.facts.value = cause_of(e, p, &why.facts.best_node);
+		why.facts.value = cause_of(&e->book, p, &why.facts.best_node);
 		if (why.facts.value != NULL) {
 			(void)evict_tenant(e, p, &why, plan);
 		}
@@ -94,10 +95,10 @@ void drain_tenants(struct engine *e, struct plan *plan)
 /* --- its capacity pods --- */
 
 /* Nobody is told of it any more. What was sent before may land yet. */
-static bool may_land(const struct engine *e, const struct holder *h)
+static bool may_land(const struct book *book, const struct holder *h)
 {
-	for (size_t i = 0; i < e->waiters.count; i++) {
-		const struct waiter *w = e->waiters.items[i];
+	for (size_t i = 0; i < book->waiters.count; i++) {
+		const struct waiter *w = book->waiters.items[i];
 		for (size_t k = 0; k < w->landings.count; k++) {
 			const struct landing *t = &w->landings.items[k];
 			if (text_equals(t->node, h->node) &&
@@ -124,11 +125,11 @@ static bool is_named(struct engine *e, const struct holder *h)
 }
 
 /* Whoever runs there and stands in no ledger. */
-static bool is_run_on(const struct engine *e, const struct holder *h)
+static bool is_run_on(const struct world *world, const struct holder *h)
 {
-	uint32_t node = world_node_find(e->world, text_or(h->node, ""));
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+	uint32_t node = world_node_find(world, text_or(h->node, ""));
+	for (size_t i = 0; i < world_class_count(world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(world, WORLD_TENANT, i);
 		bool elsewhere = p->node != WORLD_NONE && p->node != node;
 		if (!p->gpu->gated && !world_pod_terminal(p) && !elsewhere &&
 			tenant_is_on(h, p->gpu)) {
@@ -157,13 +158,13 @@ static bool serves_nobody(struct engine *e, const struct holder *h)
 {
 	bool named = is_named(e, h);
 	return h->pod.identity == NULL ||
-	       (!named && !is_run_on(e, h) && !may_run_on(e, h) && !may_land(e, h));
+	       (!named && !is_run_on(e->world, h) && !may_run_on(e, h) && !may_land(&e->book, h));
 }
 
 void drain_capacity(struct engine *e, struct plan *plan)
 {
-	for (size_t i = 0; i < e->holders.count; i++) {
-		struct holder *h = e->holders.items[i];
+	for (size_t i = 0; i < e->book.holders.count; i++) {
+		struct holder *h = e->book.holders.items[i];
 		bool may_go = holder_waits_for_tenants(h) && serves_nobody(e, h);
 		if (may_go && !holder_is_deleted(h) && h->flight == 0 && h->avoid_rv == NULL &&
 			!h->pod.ledger_bad) {

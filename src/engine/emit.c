@@ -58,13 +58,13 @@ void emit_warning(
 }
 
 /* The lowest slot of the node that no capacity pod, not even a dying one, has. */
-static bool free_name(struct engine *e, const char *node, char *ret_name, size_t room)
+static bool free_name(struct book *book, const char *node, char *ret_name, size_t room)
 {
 	unsigned long long hash = (unsigned long long)hash_text(node) & 0xffffffffffffull;
 	for (int slot = 0; slot < 64; slot++) {
 		snprintf(ret_name, room, "capacity-%012llx-%d", hash, slot);
-		if (world_pod_find(e->world, NAME_NAMESPACE, ret_name) == NULL &&
-			holder_find(e, ret_name) == NULL) {
+		if (world_pod_find(book->world, NAME_NAMESPACE, ret_name) == NULL &&
+			holder_find(book, ret_name) == NULL) {
 			return true;
 		}
 	}
@@ -124,18 +124,18 @@ void emit_create_again(struct engine *e, struct holder *h, const struct pod *pod
 	struct action *a = create(e, h->name, pod, plan);
 	a->node = text_in(plan, h->node);
 	a->mps = h->mps = pod_is_mps(pod);
-	holder_sends(e, h, ACTION_CREATE_CAPACITY, a->id);
+	holder_sends(&e->book, h, ACTION_CREATE_CAPACITY, a->id);
 }
 
 struct holder *emit_create(
 	struct engine *e, int64_t now, const char *node, const struct pod *pod, struct plan *plan)
 {
 	char name[64];
-	if (!free_name(e, node, name, sizeof name) || !openings_take(e)) {
+	if (!free_name(&e->book, node, name, sizeof name) || !openings_take(e)) {
 		return NULL;
 	}
 	e->report.gpus_opening++;
-	struct holder *h = holder_touch(e, name, now);
+	struct holder *h = holder_touch(&e->book, name, now);
 	text_set(&h->node, node);
 	emit_create_again(e, h, pod, plan);
 	return h;
@@ -147,5 +147,5 @@ void emit_delete(struct engine *e, struct holder *h, struct plan *plan)
 	a->resource_version = text_in(plan, holder_version(h));
 	a->mps = h->mps;
 	text_set(&h->flight_rv, a->resource_version);
-	holder_sends(e, h, ACTION_DELETE_CAPACITY, a->id);
+	holder_sends(&e->book, h, ACTION_DELETE_CAPACITY, a->id);
 }

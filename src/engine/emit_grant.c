@@ -46,7 +46,7 @@ void emit_placing(
 	a->mps = pod_is_mps(&w->pod);
 	a->node_term_count = w->pod.node_term_count;
 	text_set(&w->flight_rv, a->resource_version);
-	waiter_sends(e, w, a->id);
+	waiter_sends(&e->book, w, a->id);
 	landing_note(w, a);
 	turn_begins(e, w);
 }
@@ -68,13 +68,13 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 		}
 	}
 	/* Mostly there is none, and a ledger does not cost a look at every tenant. */
-	bool any = e->snap_gpus.items[at].forgotten > 0;
+	bool any = e->picture.snap_gpus.items[at].forgotten > 0;
 	size_t tenants = any ? world_class_count(e->world, WORLD_TENANT) : 0;
 	for (size_t i = 0; i < tenants; i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);
 		bool counted = p->gpu->devices > 1 ? ledger_has(old, world_pod_uid(p))
-						   : snap_counted(e, slot);
+						   : snap_counted(&e->picture, slot);
 		bool forgotten = !p->gpu->gated && !world_pod_terminal(p) &&
 				 tenant_is_on(h, p->gpu) && !counted;
 		if (forgotten && next.count < MODEL_GRANTS_MAX) {
@@ -100,12 +100,12 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 }
 
 /* Those whose halves are given back: what is known of them may be old. */
-static struct ledger struck_out(const struct engine *e, const struct holder *h, struct plan *plan)
+static struct ledger struck_out(const struct book *book, const struct holder *h, struct plan *plan)
 {
 	const struct ledger *old = holder_ledger(h);
 	struct ledger out = {ARENA_ARRAY(&plan->arena, struct grant, old->count), 0};
 	for (uint32_t i = 0; i < old->count; i++) {
-		const struct waiter *w = waiter_giving_back(e, old->items[i].uid, h);
+		const struct waiter *w = waiter_giving_back(book, old->items[i].uid, h);
 		if (w != NULL) {
 			out.items[out.count++] =
 				(struct grant){.uid = arena_strdup(&plan->arena, w->uid),
@@ -118,34 +118,34 @@ static struct ledger struck_out(const struct engine *e, const struct holder *h, 
 
 /* C39: it may be evicted where each of its tenants may, for it waits until they have left. One of a
  * version before does not: the budget holds it. */
-static bool is_movable(const struct engine *e, uint32_t at)
+static bool is_movable(const struct picture *picture, uint32_t at)
 {
-	const struct snap_gpu *s = &e->snap_gpus.items[at];
+	const struct snap_gpu *s = &picture->snap_gpus.items[at];
 	return s->keepers == 0 && s->holder->pod.lingers;
 }
 
 /* What it says of that is not so, and somebody is there whom that may harm or keep. */
-static bool is_mislabelled(const struct engine *e, uint32_t at)
+static bool is_mislabelled(const struct picture *picture, uint32_t at)
 {
-	const struct holder *h = e->snap_gpus.items[at].holder;
+	const struct holder *h = picture->snap_gpus.items[at].holder;
 	const char *told = pairs_get(&h->pod.labels, LABEL_IN_USE);
 	bool movable = h->asked_holds ? h->asked_movable : text_equals(told, IN_USE_MOVABLE);
-	return e->snap_gpus.items[at].entries > 0 && movable != is_movable(e, at);
+	return picture->snap_gpus.items[at].entries > 0 && movable != is_movable(picture, at);
 }
 
 static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 {
-	struct holder *h = e->snap_gpus.items[at].holder;
+	struct holder *h = e->picture.snap_gpus.items[at].holder;
 	struct action *a = emit_about(e, plan, ACTION_GRANT, about_holder(h));
 	a->resource_version = arena_strdup(&plan->arena, holder_version(h));
-	a->still = struck_out(e, h, plan);
+	a->still = struck_out(&e->book, h, plan);
 	h->trust.strikes = a->still.count > 0 || resizes_shrink(e, at);
 	write_ledger(e, at, h);
 	h->asked_holds = true;
-	h->asked_keeps = a->keeps_node = e->snap_gpus.items[at].keepers > 0;
-	h->asked_movable = a->movable = is_movable(e, at);
+	h->asked_keeps = a->keeps_node = e->picture.snap_gpus.items[at].keepers > 0;
+	h->asked_movable = a->movable = is_movable(&e->picture, at);
 	text_set(&h->flight_rv, a->resource_version);
-	holder_sends(e, h, ACTION_GRANT, a->id);
+	holder_sends(&e->book, h, ACTION_GRANT, a->id);
 	text_set(&h->acked_rv, NULL);
 	ledger_copy(&plan->arena, &h->asked, &a->ledger);
 	a->claim = inject_claim_copy(&plan->arena, inject_proof_for(e, h));
@@ -156,8 +156,8 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
  * it is done, so that it is not done often. */
 static bool needs_mending(struct engine *e, uint32_t at)
 {
-	const struct place_gpu *g = &e->snap.gpus.items[at];
-	const struct snap_gpu *s = &e->snap_gpus.items[at];
+	const struct place_gpu *g = &e->picture.snap.gpus.items[at];
+	const struct snap_gpu *s = &e->picture.snap_gpus.items[at];
 	const struct holder *h = s->holder;
 	bool kept = h->asked_holds ? h->asked_keeps : h->pod.keeps_node;
 	bool forgotten = s->forgotten > 0 && !g->fenced && g->free_milli >= 0 && g->free_mib >= 0 &&
@@ -165,33 +165,34 @@ static bool needs_mending(struct engine *e, uint32_t at)
 	/* What was acknowledged and is not shown yet may have it: a watch that lags is waited for.
 	 */
 	if (s->confirms || (h->acked_rv == NULL && inject_owes(e, h))) {
-		return flights_room(e);
+		return flights_room(&e->book);
 	}
-	if (!forgotten && kept == (s->keepers > 0) && !is_mislabelled(e, at)) {
+	if (!forgotten && kept == (s->keepers > 0) && !is_mislabelled(&e->picture, at)) {
 		return false;
 	}
-	wake_by(e, h->mend_at);
-	return e->now >= h->mend_at;
+	wake_by(&e->time, h->mend_at);
+	return e->time.now >= h->mend_at;
 }
 
 void emit_grants(struct engine *e, struct plan *plan)
 {
 	/* From now on they count as sent. */
-	e->flights.decided = 0;
+	e->book.flights.decided = 0;
 	if (view_lags(e)) {
 		return;
 	}
-	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
-		const struct snap_gpu *s = &e->snap_gpus.items[i];
+	for (uint32_t i = 0; i < e->picture.snap_gpus.count; i++) {
+		const struct snap_gpu *s = &e->picture.snap_gpus.items[i];
 		/* The last one has left: say so, that the node may be drained. */
 		bool emptied = s->dead > 0 && s->entries == 0 && s->demand == 0 && !s->yields;
 		/* Whoever runs where it cannot be served is not taken into its books. */
-		if (e->snap.gpus.items[i].state != GPU_OPEN || s->holder->amiss == e->step) {
+		if (e->picture.snap.gpus.items[i].state != GPU_OPEN ||
+			s->holder->amiss == e->time.step) {
 			continue;
 		}
 		bool mends = s->added == 0 && !emptied && needs_mending(e, i);
 		if (mends) {
-			s->holder->mend_at = e->now + MEND_EVERY_MS;
+			s->holder->mend_at = e->time.now + MEND_EVERY_MS;
 		}
 		if (s->added > 0 || s->given_back > 0 || emptied || mends) {
 			emit_grant(e, i, plan);

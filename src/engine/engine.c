@@ -31,7 +31,8 @@ struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 	e->pools = pools_create();
 	e->seed = seed;
 	rng_seed(&e->rng, seed);
-	book_init(e);
+	book_init(&e->book, &e->time, e->world, &e->rng);
+	picture_init(&e->picture, &e->time, e->world, &e->book);
 	orphans_init(e);
 	evictions_init(e);
 	resizes_init(e);
@@ -46,7 +47,7 @@ void engine_destroy(struct engine *e)
 		return;
 	}
 	policies_finish(e);
-	book_finish(e);
+	book_finish(&e->book);
 	orphans_finish(&e->orphans);
 	health_forget(e);
 	evictions_finish(&e->evictions);
@@ -56,19 +57,14 @@ void engine_destroy(struct engine *e)
 	preempting_finish(&e->preempting);
 	scale_finish(&e->scale);
 	inject_finish(&e->inject);
-	snapshot_finish(&e->snap);
+	picture_finish(&e->picture);
 	needs_finish(&e->needs);
 	companies_finish(&e->companies);
-	VEC_FINISH(&e->snap_gpus);
-	VEC_FINISH(&e->snap_nodes);
-	VEC_FINISH(&e->node_to_snap);
 	VEC_FINISH(&e->ranked);
 	ranking_finish(&e->ranking);
 	VEC_FINISH(&e->chosen);
-	VEC_FINISH(&e->counted);
 	VEC_FINISH(&e->quota_used);
 	wholes_finish(e);
-	map_finish(&e->gpus_by_uuid);
 	pools_destroy(e->pools);
 	world_destroy(e->world);
 	free(e->runtime_class);
@@ -88,7 +84,7 @@ void engine_record(struct engine *e, struct journal *journal)
 /* Each part forgets what the last term left, but for what may still happen of that. */
 static void begin_term(struct engine *e)
 {
-	book_new_term(e);
+	book_new_term(&e->book);
 	/* What the last complete pass of another term found. */
 	e->report.tenants_over = e->report.tenants_contended = 0;
 	e->report.over_mib = 0;
@@ -107,11 +103,11 @@ static void begin_term(struct engine *e)
 
 /* A capacity pod that came and went between two steps: no step would ever meet it, and it would be
  * waited for as long as one that was asked for and is not seen yet. */
-static void note_gone(struct engine *e, const struct change *c)
+static void note_gone(struct book *book, const struct change *c)
 {
 	bool one =
 		c->type == CHANGE_GONE && c->kind == KIND_POD && text_equals(c->ns, NAME_NAMESPACE);
-	struct holder *h = one ? holder_find(e, c->name) : NULL;
+	struct holder *h = one ? holder_find(book, c->name) : NULL;
 	if (h != NULL && !h->in_world && h->flight == 0 && text_equals(h->uid, c->uid)) {
 		h->expires_at = 0;
 	}
@@ -155,7 +151,7 @@ bool engine_observe(struct engine *e, const struct change *c)
 		runtime_take(e, c->runtime);
 		return true;
 	}
-	note_gone(e, c);
+	note_gone(&e->book, c);
 	if (c->kind == KIND_POD) {
 		resize_noted(e, c);
 	}
@@ -166,20 +162,20 @@ bool engine_observe(struct engine *e, const struct change *c)
 static bool nothing_to_do(const struct engine *e, int64_t now)
 {
 	bool changed = e->dirty || e->resume != 0 || e->decided_version != world_version(e->world);
-	return !changed && now < e->deadline;
+	return !changed && now < e->time.deadline;
 }
 
 static void decide_all(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
 {
 	/* 1 drain: the world took every change as it came, and some of it matters */
-	e->step++;
-	e->deadline = now.mono_ms + STEP_AT_LEAST_MS;
+	e->time.step++;
+	e->time.deadline = now.mono_ms + STEP_AT_LEAST_MS;
 	e->dirty = false;
 	uint64_t version = world_version(e->world);
 	/* 2 snapshot */
 	snapshot_build(e, now.mono_ms);
 	e->report.gpus_open = e->report.gpus_opening = 0;
-	vec_for_each (const struct place_gpu, g, &e->snap.gpus) {
+	vec_for_each (const struct place_gpu, g, &e->picture.snap.gpus) {
 		*(g->state == GPU_OPENING ? &e->report.gpus_opening : &e->report.gpus_open) += 1;
 	}
 	openings_count(e);
@@ -209,11 +205,11 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	evictions_report(e, plan);
 	health_report(e, plan);
 	mps_report(e, plan);
-	departed_sweep(e);
+	departed_sweep(&e->book);
 	evictions_sweep(e);
 	resizes_sweep(e);
 	turns_sweep(e);
-	book_sweep(e);
+	book_sweep(&e->book);
 	wholes_sweep(e);
 	e->decided_version = version;
 	e->report.steps++;
@@ -222,10 +218,10 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 static void step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
 {
 	if (!e->leads || !world_all_synced(e->world)) {
-		e->deadline = now.mono_ms + STEP_AT_LEAST_MS;
+		e->time.deadline = now.mono_ms + STEP_AT_LEAST_MS;
 		return;
 	}
-	e->now = now.mono_ms;
+	e->time.now = now.mono_ms;
 	/* A long pass over the policies or of the watchdog does not ask for the same decisions
 	 * again at every slice. */
 	if (!nothing_to_do(e, now.mono_ms)) {
@@ -262,7 +258,7 @@ int64_t engine_next_deadline(const struct engine *e)
 	/* Without the lead or a whole picture there is nothing to be early for. */
 	bool decides = e->leads && world_all_synced(e->world);
 	bool goes_on = e->resume != 0 || e->dirty || is_passing(e);
-	return decides && goes_on ? 0 : e->deadline;
+	return decides && goes_on ? 0 : e->time.deadline;
 }
 
 uint32_t engine_unhealthy(const struct engine *e, const char *node)
@@ -274,7 +270,7 @@ bool engine_wants_state(const struct engine *e, uint32_t node)
 {
 	const struct world_node *n = world_node_at(e->world, node);
 	return world_wants_state(e->world, node) ||
-	       (n->known && (health_wants_state(e, n->name) || mps_wants_state(e, node)));
+	       (n->known && (health_wants_state(e, n->name) || mps_wants_state(e->world, node)));
 }
 
 const struct world *engine_world(const struct engine *e)

@@ -53,7 +53,7 @@ static struct eviction *eviction_touch(struct engine *e, const struct world_pod 
 		eviction_add(e, &made);
 		v = &e->evictions.items.items[e->evictions.items.count - 1];
 	}
-	v->asked_at = e->now;
+	v->asked_at = e->time.now;
 	return v;
 }
 
@@ -66,7 +66,7 @@ static bool is_on_its_way(const struct eviction *v)
 static bool came_to_nothing(const struct engine *e, const struct eviction *v)
 {
 	const struct world_pod *p = world_pod_by_uid(e->world, v->uid);
-	return v->flight == 0 && e->now >= v->retry_at && p != NULL && !p->deleting &&
+	return v->flight == 0 && e->time.now >= v->retry_at && p != NULL && !p->deleting &&
 	       !world_pod_terminal(p);
 }
 
@@ -94,7 +94,7 @@ static bool minute_is_full(struct engine *e, enum reason reason)
 	uint32_t most = e->cfg.evictions_per_minute;
 	size_t kept = 0;
 	for (size_t i = 0; i < all->sent.count; i++) {
-		if (e->now - all->sent.items[i] < MINUTE_MS) {
+		if (e->time.now - all->sent.items[i] < MINUTE_MS) {
 			all->sent.items[kept++] = all->sent.items[i];
 		}
 	}
@@ -109,7 +109,7 @@ static void give_up(struct engine *e, struct eviction *v)
 {
 	v->evicted = false;
 	if (v->refusal != NULL) {
-		v->retry_at = e->now + backoff_next(&v->backoff, &e->rng);
+		v->retry_at = e->time.now + backoff_next(&v->backoff, &e->rng);
 	}
 }
 
@@ -128,13 +128,13 @@ static enum evict_state state_of(
 	if (p->deleting || world_pod_terminal(p)) {
 		return EVICT_GOING;
 	}
-	if (v != NULL && v->evicted && e->now >= v->retry_at) {
+	if (v != NULL && v->evicted && e->time.now >= v->retry_at) {
 		give_up(e, v);
 	}
 	if (v != NULL && is_on_its_way(v)) {
 		return EVICT_GOING;
 	}
-	if (v != NULL && e->now < v->retry_at) {
+	if (v != NULL && e->time.now < v->retry_at) {
 		return v->refusal != NULL ? EVICT_REFUSED : EVICT_HELD;
 	}
 	if (!is_reached_for(e, reason) || minute_is_full(e, reason)) {
@@ -167,7 +167,7 @@ enum evict_state evict_look(struct engine *e, const struct world_pod *p, enum re
 {
 	enum evict_state state = state_of(e, eviction_find(e, world_pod_uid(p)), p, reason);
 	bool open = state == EVICT_SENT || state == EVICT_HELD;
-	return open && budget_of(e, p, e->now) != NULL ? EVICT_REFUSED : state;
+	return open && budget_of(e, p, e->time.now) != NULL ? EVICT_REFUSED : state;
 }
 
 bool evict_is_doubtful(const struct engine *e, const struct world_pod *p)
@@ -211,7 +211,7 @@ static void send(struct engine *e, struct eviction *v, const struct world_pod *p
 	a->reason = why->reason;
 	a->message = arena_strdup(&plan->arena, str_text(&text));
 	v->flight = a->id;
-	VEC_PUSH(&e->evictions.sent, e->now);
+	VEC_PUSH(&e->evictions.sent, e->time.now);
 }
 
 enum evict_state evict_tenant(
@@ -309,13 +309,13 @@ void evictions_sweep(struct engine *e)
 	for (size_t i = all->items.count; i-- > 0;) {
 		struct eviction *v = &all->items.items[i];
 		bool gone = world_pod_by_uid(e->world, v->uid) == NULL;
-		if (v->flight == 0 && (gone || e->now - v->asked_at >= KEPT_MS)) {
+		if (v->flight == 0 && (gone || e->time.now - v->asked_at >= KEPT_MS)) {
 			map_remove(&all->by_uid, hash_text(v->uid), (uint32_t)i);
 			forget(all, i);
 		}
 	}
 	for (size_t i = all->stuck.count; i-- > 0;) {
-		if (all->stuck.items[i].seen != e->step) {
+		if (all->stuck.items[i].seen != e->time.step) {
 			free(all->stuck.items[i].uid);
 			VEC_REMOVE_SWAP(&all->stuck, i);
 		}

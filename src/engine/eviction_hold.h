@@ -12,9 +12,10 @@
 
 #include "model/gpu.h"
 
-struct engine;
+struct picture;
 struct place_group;
 struct place_verdict;
+struct step_time;
 struct waiter;
 
 struct hold {
@@ -26,14 +27,15 @@ struct hold {
 	uint32_t count;
 };
 
-void hold_make(struct engine *e, struct waiter *w, const char *uuid, const struct place_verdict *v);
+void hold_make(
+	struct step_time *time, struct waiter *w, const char *uuid, const struct place_verdict *v);
 bool hold_is_on(const struct waiter *w, uint32_t gpu); /* of the snapshot */
-void holds_count(struct engine *e); /* in the snapshot, after holders and tenants */
+void holds_count(struct picture *picture); /* in the snapshot, after holders and tenants */
 /* The waiter's own is no obstacle to itself: lifted before it is judged, settled after; `v` is
  * where it goes, NULL: nowhere. */
-void hold_lift(struct engine *e, struct waiter *w);
-void hold_settle(struct engine *e, struct waiter *w, const struct place_verdict *v);
+void hold_lift(struct picture *picture, struct waiter *w);
+void hold_settle(struct picture *picture, struct waiter *w, const struct place_verdict *v);
 /* The same on several GPUs; `count` 0: nowhere. */
-void hold_settle_group(struct engine *e, struct waiter *w, const struct place_group *g);
+void hold_settle_group(struct picture *picture, struct waiter *w, const struct place_group *g);
 
 #endif

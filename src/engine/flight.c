@@ -2,7 +2,9 @@
  * everybody who waits. Kept with the books, from which it can be told at any time. */
 #include "flight.h"
 
-#include "state.h"
+#include "book.h"
+#include "capacity_pod.h"
+#include "pending_pod.h"
 
 static uint64_t hash_id(uint64_t id)
 {
@@ -11,20 +13,20 @@ static uint64_t hash_id(uint64_t id)
 
 static bool waiter_same(const void *owner, uint32_t slot, const void *key)
 {
-	const struct engine *e = owner;
-	return e->waiters.items[slot]->flight == *(const uint64_t *)key;
+	const struct book *b = owner;
+	return b->waiters.items[slot]->flight == *(const uint64_t *)key;
 }
 
 static bool holder_same(const void *owner, uint32_t slot, const void *key)
 {
-	const struct engine *e = owner;
-	return e->holders.items[slot]->flight == *(const uint64_t *)key;
+	const struct book *b = owner;
+	return b->holders.items[slot]->flight == *(const uint64_t *)key;
 }
 
-void flights_init(struct engine *e)
+void flights_init(struct book *b)
 {
-	map_init(&e->flights.waiters, waiter_same, e);
-	map_init(&e->flights.holders, holder_same, e);
+	map_init(&b->flights.waiters, waiter_same, b);
+	map_init(&b->flights.holders, holder_same, b);
 }
 
 void flights_finish(struct flights *f)
@@ -33,71 +35,71 @@ void flights_finish(struct flights *f)
 	map_finish(&f->holders);
 }
 
-bool flights_room(const struct engine *e)
+bool flights_room(const struct book *b)
 {
-	const struct flights *f = &e->flights;
+	const struct flights *f = &b->flights;
 	return f->waiters.count + f->holders.count + f->decided + f->told < FLIGHTS_MAX;
 }
 
-void waiter_sends(struct engine *e, struct waiter *w, uint64_t id)
+void waiter_sends(struct book *b, struct waiter *w, uint64_t id)
 {
-	waiter_heard(e, w);
+	waiter_heard(b, w);
 	w->flight = id;
 	if (id != 0) {
-		map_put(&e->flights.waiters, hash_id(id), w->at);
+		map_put(&b->flights.waiters, hash_id(id), w->at);
 	}
 }
 
-void waiter_heard(struct engine *e, struct waiter *w)
+void waiter_heard(struct book *b, struct waiter *w)
 {
 	if (w->flight != 0) {
-		map_remove(&e->flights.waiters, hash_id(w->flight), w->at);
+		map_remove(&b->flights.waiters, hash_id(w->flight), w->at);
 		w->flight = 0;
 	}
 }
 
-void holder_sends(struct engine *e, struct holder *h, enum action_type type, uint64_t id)
+void holder_sends(struct book *b, struct holder *h, enum action_type type, uint64_t id)
 {
-	holder_heard(e, h);
+	holder_heard(b, h);
 	h->flight_type = type;
 	h->flight = id;
 	if (id != 0) {
-		map_put(&e->flights.holders, hash_id(id), h->at);
+		map_put(&b->flights.holders, hash_id(id), h->at);
 	}
 }
 
-void holder_heard(struct engine *e, struct holder *h)
+void holder_heard(struct book *b, struct holder *h)
 {
 	if (h->flight != 0) {
-		map_remove(&e->flights.holders, hash_id(h->flight), h->at);
+		map_remove(&b->flights.holders, hash_id(h->flight), h->at);
 		h->flight = 0;
 	}
 }
 
-struct waiter *waiter_of_flight(const struct engine *e, uint64_t id)
+struct waiter *waiter_of_flight(const struct book *b, uint64_t id)
 {
-	uint32_t i = map_find(&e->flights.waiters, hash_id(id), &id);
-	return i == MAP_NONE ? NULL : e->waiters.items[i];
+	uint32_t i = map_find(&b->flights.waiters, hash_id(id), &id);
+	return i == MAP_NONE ? NULL : b->waiters.items[i];
 }
 
-struct holder *holder_of_flight(const struct engine *e, uint64_t id)
+struct holder *holder_of_flight(const struct book *b, uint64_t id)
 {
-	uint32_t i = map_find(&e->flights.holders, hash_id(id), &id);
-	return i == MAP_NONE ? NULL : e->holders.items[i];
+	uint32_t i = map_find(&b->flights.holders, hash_id(id), &id);
+	return i == MAP_NONE ? NULL : b->holders.items[i];
 }
 
-void waiter_moves(struct engine *e, struct waiter *w, uint32_t at)
+void waiter_moves(struct book *b, struct waiter *w, uint32_t at)
 {
 	uint64_t flight = w->flight;
-	waiter_heard(e, w);
+	waiter_heard(b, w);
 	w->at = at;
-	waiter_sends(e, w, flight);
+	waiter_sends(b, w, flight);
 }
 
-void holder_moves(struct engine *e, struct holder *h, uint32_t at)
+void holder_moves(struct book *b, struct holder *h, uint32_t at)
 {
 	uint64_t flight = h->flight;
-	holder_heard(e, h);
+	holder_heard(b, h);
 	h->at = at;
-	holder_sends(e, h, h->flight_type, flight);
+	holder_sends(b, h, h->flight_type, flight);
 }

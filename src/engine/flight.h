@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "model/plan.h"
 
-struct engine;
+struct book;
 struct holder;
 struct waiter;
 
@@ -26,23 +26,23 @@ struct trust {
 	bool strikes; /* what was sent last strikes out somebody who waits */
 };
 
-void flights_init(struct engine *e);
+void flights_init(struct book *b);
 void flights_finish(struct flights *f);
 /* So many writes are asked for at once. What is decided beyond that is decided again when some of
  * them have been answered, as of then: more of them would only wait in act's queue, or not fit. */
 #define FLIGHTS_MAX 512
 
 /* There is room for one more, beside those that this step has decided on and not sent. */
-bool flights_room(const struct engine *e);
+bool flights_room(const struct book *b);
 /* A write leaves, id 0: none; its outcome has come, or is of no interest any more. */
-void waiter_sends(struct engine *e, struct waiter *w, uint64_t id);
-void waiter_heard(struct engine *e, struct waiter *w);
-void holder_sends(struct engine *e, struct holder *h, enum action_type type, uint64_t id);
-void holder_heard(struct engine *e, struct holder *h);
-struct waiter *waiter_of_flight(const struct engine *e, uint64_t id); /* NULL: nobody's */
-struct holder *holder_of_flight(const struct engine *e, uint64_t id);
+void waiter_sends(struct book *b, struct waiter *w, uint64_t id);
+void waiter_heard(struct book *b, struct waiter *w);
+void holder_sends(struct book *b, struct holder *h, enum action_type type, uint64_t id);
+void holder_heard(struct book *b, struct holder *h);
+struct waiter *waiter_of_flight(const struct book *b, uint64_t id); /* NULL: nobody's */
+struct holder *holder_of_flight(const struct book *b, uint64_t id);
 /* Another place in the books. */
-void waiter_moves(struct engine *e, struct waiter *w, uint32_t at);
-void holder_moves(struct engine *e, struct holder *h, uint32_t at);
+void waiter_moves(struct book *b, struct waiter *w, uint32_t at);
+void holder_moves(struct book *b, struct holder *h, uint32_t at);
 
 #endif

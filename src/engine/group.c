@@ -43,12 +43,12 @@ static bool all_acknowledged(struct engine *e, struct waiter *w)
 
 /* What an earlier term had sent may be done late: it struck halves out of a ledger that has not
  * changed since, though whoever had them is whole by now. So each ledger is written anew first. */
-static bool all_sure(struct engine *e, const struct group *g)
+static bool all_sure(struct picture *picture, const struct group *g)
 {
 	bool sure = true;
 	for (size_t i = 0; i < g->granted.count; i++) {
 		const struct holder *h = g->granted.items[i].holder;
-		e->snap_gpus.items[h->snap_at].confirms = !h->trust.sure;
+		picture->snap_gpus.items[h->snap_at].confirms = !h->trust.sure;
 		sure = sure && h->trust.sure;
 	}
 	return sure;
@@ -68,7 +68,8 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 	struct group *g = &w->group;
 	w->reason = REASON_GRANTING;
 	/* As for one GPU: what the watch has brought back, and a node that is known (C21). */
-	if (!all_acknowledged(e, w) || !all_sure(e, g) || view_lags(e) || !flights_room(e)) {
+	if (!all_acknowledged(e, w) || !all_sure(&e->picture, g) || view_lags(e) ||
+		!flights_room(&e->book)) {
 		return;
 	}
 	int64_t until;
@@ -98,14 +99,15 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 
 /* --- some or none are --- */
 
-static struct place_party party_of(const struct engine *e, const struct waiter *w, uint32_t have)
+static struct place_party party_of(
+	const struct picture *picture, const struct waiter *w, uint32_t have)
 {
 	struct place_party p = {
 		.request = &w->asked, .count = waiter_count(w) - have, .node = PLACE_NOWHERE};
 	for (uint32_t i = 0; i < have; i++) {
 		const struct holder *h = w->group.granted.items[i].holder;
 		p.has[p.has_count++] = h->snap_at;
-		p.node = e->snap.gpus.items[h->snap_at].node;
+		p.node = picture->snap.gpus.items[h->snap_at].node;
 	}
 	return p;
 }
@@ -115,8 +117,8 @@ static bool find(
 	struct engine *e, int64_t now, struct waiter *w, struct plan *plan, struct place_group *ret)
 {
 	uint32_t have = waiter_count(w) - ret->count;
-	struct place_party party = party_of(e, w, have);
-	struct place_group g = place_group(&e->snap, &party);
+	struct place_party party = party_of(&e->picture, w, have);
+	struct place_group g = place_group(&e->picture.snap, &party);
 	e->looked_at += g.looked_at;
 	ret->count = 0;
 	if (g.node == PLACE_NOWHERE) {
@@ -126,7 +128,7 @@ static bool find(
 			.node = PLACE_NOWHERE,
 			.best_node = g.best_node,
 			.best_gpu = PLACE_NOWHERE};
-		const struct place_keep *k = place_group_kept_from(&e->snap, &party);
+		const struct place_keep *k = place_group_kept_from(&e->picture.snap, &party);
 		if (k != NULL) {
 			keeper_note(e, w, k);
 		}
@@ -141,7 +143,7 @@ static bool find(
 		g.gpus[g.count++] = open.gpu;
 	}
 	if (have == 0) {
-		place_reserve_pod(&e->snap, &e->snap.nodes.items[g.node], &w->pod);
+		place_reserve_pod(&e->picture.snap, &e->picture.snap.nodes.items[g.node], &w->pod);
 	}
 	*ret = g;
 	return true;
@@ -154,14 +156,14 @@ static void take(struct engine *e, int64_t now, struct waiter *w, const struct p
 	struct holder *opening = NULL;
 	bool busy = view_lags(e);
 	for (uint32_t i = 0; i < g->count; i++) {
-		struct snap_gpu *s = &e->snap_gpus.items[g->gpus[i]];
-		enum gpu_state state = e->snap.gpus.items[g->gpus[i]].state;
+		struct snap_gpu *s = &e->picture.snap_gpus.items[g->gpus[i]];
+		enum gpu_state state = e->picture.snap.gpus.items[g->gpus[i]].state;
 		company_comes(e, w, g->gpus[i]);
-		place_reserve_share(&e->snap, &w->asked, g->gpus[i], g->milli, g->mem_mib);
+		place_reserve_share(&e->picture.snap, &w->asked, g->gpus[i], g->milli, g->mem_mib);
 		s->demand++;
-		s->holder->wanted = e->step;
+		s->holder->wanted = e->time.step;
 		opening = state == GPU_OPENING ? s->holder : opening;
-		busy = busy || state == GPU_BUSY || !flights_room(e);
+		busy = busy || state == GPU_BUSY || !flights_room(&e->book);
 	}
 	w->reason = REASON_GRANTING;
 	if (opening != NULL) {
@@ -169,15 +171,16 @@ static void take(struct engine *e, int64_t now, struct waiter *w, const struct p
 		return;
 	}
 	for (uint32_t i = 0; i < g->count; i++) {
-		if (inject_awaits(e, w, e->snap_gpus.items[g->gpus[i]].holder)) {
+		if (inject_awaits(e, w, e->picture.snap_gpus.items[g->gpus[i]].holder)) {
 			return;
 		}
 	}
 	for (uint32_t i = 0; i < g->count && !busy; i++) {
 		struct chosen c = {w, g->gpus[i], g->milli, g->mem_mib};
-		e->flights.decided += e->snap_gpus.items[g->gpus[i]].added == 0 ? 1 : 0;
-		e->snap_gpus.items[g->gpus[i]].added++;
-		e->snap_gpus.items[g->gpus[i]].keepers += w->pod.keeps_node ? 1 : 0;
+		e->book.flights.decided +=
+			e->picture.snap_gpus.items[g->gpus[i]].added == 0 ? 1 : 0;
+		e->picture.snap_gpus.items[g->gpus[i]].added++;
+		e->picture.snap_gpus.items[g->gpus[i]].keepers += w->pod.keeps_node ? 1 : 0;
 		VEC_PUSH(&e->chosen, c);
 	}
 }
@@ -208,11 +211,11 @@ static bool seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have,
 		w->asked.milli = entry->milli;
 		w->asked.mem_mib = entry->mem_mib;
 	}
-	landings_lift(e, w);
-	hold_lift(e, w);
+	landings_lift(&e->picture, w);
+	hold_lift(&e->picture, w);
 	bool found = find(e, now, w, plan, &g);
-	hold_settle_group(e, w, &g);
-	landings_settle_group(e, w, &g);
+	hold_settle_group(&e->picture, w, &g);
+	landings_settle_group(&e->picture, w, &g);
 	waiter_asked(w);
 	if (found) {
 		use(e, now, w, &g, plan);
@@ -226,8 +229,8 @@ static bool seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have,
 /* All that it has, on whatever node. */
 static void give_back(struct engine *e, struct waiter *w)
 {
-	for (size_t i = 0; i < e->holders.count; i++) {
-		const struct holder *h = e->holders.items[i];
+	for (size_t i = 0; i < e->book.holders.count; i++) {
+		const struct holder *h = e->book.holders.items[i];
 		if (ledger_has(holder_ledger(h), w->uid)) {
 			VEC_PUSH(&w->group.gives, hash_text(text_or(h->uid, "")));
 		}
@@ -245,7 +248,7 @@ static bool past_completing(struct engine *e, int64_t now, struct waiter *w)
 		g->partial_set = g->set;
 	}
 	int64_t most = e->cfg.partial_ms > 0 ? e->cfg.partial_ms : PARTIAL_MS;
-	wake_by(e, g->partial_since + most);
+	wake_by(&e->time, g->partial_since + most);
 	if (!gives_back(g) && now - g->partial_since >= most && w->landings.count == 0) {
 		give_back(e, w);
 	}
@@ -255,7 +258,7 @@ static bool past_completing(struct engine *e, int64_t now, struct waiter *w)
 bool group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
 {
 	struct group *g = &w->group;
-	uint32_t have = w->granted_step == e->step ? (uint32_t)g->granted.count : 0;
+	uint32_t have = w->granted_step == e->time.step ? (uint32_t)g->granted.count : 0;
 	w->reason = REASON_GRANTING;
 	if (have == 0 || have >= waiter_count(w)) {
 		g->partial_since = 0;

@@ -20,7 +20,7 @@
 
 static bool is_fresh(const struct engine *e, const struct node_state *s)
 {
-	return s != NULL && e->now - s->seen_ms <= STATE_FRESH_MS;
+	return s != NULL && e->time.now - s->seen_ms <= STATE_FRESH_MS;
 }
 
 /* What an agent says of a device is of its own node's. */
@@ -69,7 +69,7 @@ static void ailment_note(
 		a = &e->ailments.items[e->ailments.count - 1];
 	}
 	text_set(&a->why, d->why);
-	a->last_at = e->now;
+	a->last_at = e->time.now;
 	a->well_since = -1;
 	a->ill = true;
 	event_note(a, s, d->cause, &world_node_at(e->world, node)->noun);
@@ -86,7 +86,7 @@ void health_remember(struct engine *e, const struct heard *h)
 		.heard_by = xstrdup(h->by),
 		.node_boot = xstrdup(h->boot),
 		.node_reset = xstrdup(h->reset),
-		.last_at = e->now,
+		.last_at = e->time.now,
 		.well_since = -1,
 		.told = true}; /* by whom it was heard */
 	VEC_PUSH(&e->ailments, a);
@@ -151,10 +151,10 @@ static bool ailment_lasts(struct engine *e, struct ailment *a)
 	const struct node_state *s = node != WORLD_NONE ? world_state_of(e->world, node) : NULL;
 	bool fresh = is_fresh(e, s);
 	if (a->heard_by != NULL && (!fresh || is_listed(s, a->uuid))) {
-		a->last_at = e->now;
+		a->last_at = e->time.now;
 	}
 	if (node == WORLD_NONE || !world_node_at(e->world, node)->known ||
-		e->now - a->last_at > FORGET_MS) {
+		e->time.now - a->last_at > FORGET_MS) {
 		return false;
 	}
 	if (!fresh || !is_told_well(s, a->uuid) ||
@@ -162,9 +162,9 @@ static bool ailment_lasts(struct engine *e, struct ailment *a)
 		a->well_since = -1;
 		return true;
 	}
-	a->well_since = a->well_since >= 0 ? a->well_since : e->now;
-	wake_by(e, a->well_since + WELL_FOR_MS);
-	return e->now - a->well_since < WELL_FOR_MS;
+	a->well_since = a->well_since >= 0 ? a->well_since : e->time.now;
+	wake_by(&e->time, a->well_since + WELL_FOR_MS);
+	return e->time.now - a->well_since < WELL_FOR_MS;
 }
 
 void health_look(struct engine *e)
@@ -197,7 +197,7 @@ bool health_is_bad(struct engine *e, const struct holder *h)
 {
 	struct ailment *a = ailment_of(e, h);
 	if (a != NULL) {
-		a->last_at = e->now;
+		a->last_at = e->time.now;
 	}
 	return a != NULL;
 }
@@ -255,16 +255,19 @@ static bool runs_or_will_on(
 	const struct engine *e, const struct world_pod *p, const struct gpu_at *gpu)
 {
 	uint32_t node = world_node_find(e->world, gpu->node);
-	uint32_t at = p->node == WORLD_NONE ? snap_gpu_of_pod(e, p, gpu->uuid) : WORLD_NONE;
-	return at != WORLD_NONE ? e->snap.gpus.items[at].node == snap_node_at(e, node)
-				: p->node == node;
+	uint32_t at =
+		p->node == WORLD_NONE ? snap_gpu_of_pod(&e->picture, p, gpu->uuid) : WORLD_NONE;
+	return at != WORLD_NONE
+		       ? e->picture.snap.gpus.items[at].node == snap_node_at(&e->picture, node)
+		       : p->node == node;
 }
 
 /* Where nobody has anything to do with it, whoever holds it first is told. */
 bool gpu_tell(struct engine *e, const struct gpu_at *gpu, const char *reason, const char *text,
 	struct plan *plan)
 {
-	uint32_t node = snap_node_of(e, gpu->node), at = snap_gpu_on(e, gpu->uuid, node);
+	uint32_t node = snap_node_of(&e->picture, gpu->node),
+		 at = snap_gpu_on(&e->picture, gpu->uuid, node);
 	bool any = false;
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
@@ -274,10 +277,10 @@ bool gpu_tell(struct engine *e, const struct gpu_at *gpu, const char *reason, co
 			any = true;
 		}
 	}
-	const struct world_pod *holder = at == WORLD_NONE
-						 ? NULL
-						 : world_pod_find(e->world, NAME_NAMESPACE,
-							   e->snap_gpus.items[at].holder->name);
+	const struct world_pod *holder =
+		at == WORLD_NONE ? NULL
+				 : world_pod_find(e->world, NAME_NAMESPACE,
+					   e->picture.snap_gpus.items[at].holder->name);
 	if (holder != NULL) {
 		emit_warning(e, plan, about_pod(holder), reason, text);
 	}

@@ -25,7 +25,7 @@ static void add(struct engine *e, size_t i)
 		.leaves = evict_look(e, t, REASON_PREEMPTED) == EVICT_GOING};
 	struct told told = told_of(t->gpu->uuid, NULL);
 	while (told_next(&told)) {
-		one.gpu = snap_gpu_of_pod(e, t, told.uuid);
+		one.gpu = snap_gpu_of_pod(&e->picture, t, told.uuid);
 		if (one.gpu != WORLD_NONE) {
 			VEC_PUSH(all, one);
 		}
@@ -81,8 +81,8 @@ static struct contest_rules rules_of(struct engine *e, const struct incumbent *o
 void incumbents_contest(struct engine *e, uint32_t gpu, int32_t priority, struct contest *ret)
 {
 	struct incumbent_range range = incumbents_of(e, gpu);
-	ret->gpu = e->snap.gpus.items[gpu];
-	ret->node = e->snap.nodes.items[ret->gpu.node];
+	ret->gpu = e->picture.snap.gpus.items[gpu];
+	ret->node = e->picture.snap.nodes.items[ret->gpu.node];
 	ret->count = 0;
 	/* What else counts there, a grant that was not told yet, has rules too. */
 	ret->rules_known = ret->gpu.tenants == range.end - range.first;

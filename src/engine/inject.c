@@ -73,12 +73,12 @@ struct inject_memo *inject_memo_touch(struct engine *e, const char *node, const 
 	const struct inject_memo *found = inject_memo_find(e, node, class);
 	if (found != NULL) {
 		struct inject_memo *m = &e->inject.memos.items[found - e->inject.memos.items];
-		m->seen_at = e->now;
+		m->seen_at = e->time.now;
 		return m;
 	}
 	struct inject_memo made = {.node = xstrdup(node),
 		.class = class != NULL ? xstrdup(class) : NULL,
-		.seen_at = e->now,
+		.seen_at = e->time.now,
 		.next = WORLD_NONE};
 	VEC_PUSH(&e->inject.memos, made);
 	return &e->inject.memos.items[e->inject.memos.count - 1];
@@ -86,7 +86,7 @@ struct inject_memo *inject_memo_touch(struct engine *e, const char *node, const 
 
 struct inject_node *inject_node_of(const struct engine *e, const struct holder *h)
 {
-	uint32_t at = snap_node_of(e, h->node);
+	uint32_t at = snap_node_of(&e->picture, h->node);
 	return at < e->inject.nodes.count ? &e->inject.nodes.items[at] : NULL;
 }
 
@@ -95,7 +95,7 @@ struct inject_node *inject_node_of(const struct engine *e, const struct holder *
 struct inject_claim inject_claim_of(
 	const struct engine *e, uint32_t node, const struct holder *h, enum inject_form form)
 {
-	const struct node *n = e->snap.nodes.items[node].noun;
+	const struct node *n = e->picture.snap.nodes.items[node].noun;
 	return (struct inject_claim){.form = form,
 		.node = n->name,
 		.uuid = h->pod.identity->uuid,
@@ -132,7 +132,7 @@ static bool is_told(const struct engine *e, const struct holder *h)
 {
 	bool leaves = holder_is_leaving(h);
 	/* Of those that are gone the book tells only later in the step. */
-	return h->in_world && h->seen == e->step && h->pod.identity != NULL &&
+	return h->in_world && h->seen == e->time.step && h->pod.identity != NULL &&
 	       !pod_is_terminal(&h->pod) && !leaves;
 }
 
@@ -160,7 +160,7 @@ static const struct inject_proof *proof_there(
 
 const struct inject_claim *inject_own_proof(const struct engine *e, const struct holder *h)
 {
-	uint32_t at = snap_node_of(e, h->node);
+	uint32_t at = snap_node_of(&e->picture, h->node);
 	if (at >= e->inject.nodes.count || h->pod.identity == NULL) {
 		return NULL;
 	}
@@ -225,7 +225,7 @@ static void add_classes(struct engine *e)
 {
 	for (uint32_t i = 0; i < e->inject.memos.count; i++) {
 		struct inject_memo *m = &e->inject.memos.items[i];
-		uint32_t at = snap_node_of(e, m->node);
+		uint32_t at = snap_node_of(&e->picture, m->node);
 		m->probed = m->asked = NULL;
 		m->next = WORLD_NONE;
 		if (m->class != NULL && at != WORLD_NONE &&
@@ -248,16 +248,17 @@ static void add_voids(struct engine *e)
 {
 	for (uint32_t i = 0; i < e->inject.memos.count; i++) {
 		struct inject_memo *m = &e->inject.memos.items[i];
-		uint32_t at = m->class != NULL && e->now < m->until ? snap_node_of(e, m->node)
-								    : WORLD_NONE;
+		uint32_t at = m->class != NULL && e->time.now < m->until
+				      ? snap_node_of(&e->picture, m->node)
+				      : WORLD_NONE;
 		if (at == WORLD_NONE || !inject_is_tried(&e->inject.nodes.items[at]) ||
 			proven_somewhere(e, at, m->class)) {
 			continue;
 		}
 		struct inject_void *made = ARENA_NEW(&e->inject.arena, struct inject_void);
-		*made = (struct inject_void){
-			arena_strdup(&e->inject.arena, m->class), e->snap.nodes.items[at].voids};
-		e->snap.nodes.items[at].voids = made;
+		*made = (struct inject_void){arena_strdup(&e->inject.arena, m->class),
+			e->picture.snap.nodes.items[at].voids};
+		e->picture.snap.nodes.items[at].voids = made;
 	}
 }
 
@@ -265,7 +266,7 @@ static void add_nodes(struct engine *e)
 {
 	VEC_CLEAR(&e->inject.nodes);
 	VEC_CLEAR(&e->inject.proofs);
-	vec_for_each (const struct place_node, n, &e->snap.nodes) {
+	vec_for_each (const struct place_node, n, &e->picture.snap.nodes) {
 		struct inject_node made = {.memo = WORLD_NONE,
 			.proof = WORLD_NONE,
 			.classes = WORLD_NONE,
@@ -286,7 +287,7 @@ static void forget_old(struct engine *e)
 {
 	for (size_t i = e->inject.memos.count; i-- > 0;) {
 		struct inject_memo *m = &e->inject.memos.items[i];
-		if (e->now >= m->until && e->now - m->seen_at > FORGET_MS) {
+		if (e->time.now >= m->until && e->time.now - m->seen_at > FORGET_MS) {
 			memo_free(m);
 			VEC_REMOVE_SWAP(&e->inject.memos, i);
 		}
@@ -299,19 +300,19 @@ static void add_memos(struct engine *e)
 	forget_old(e);
 	for (uint32_t i = 0; i < e->inject.memos.count; i++) {
 		struct inject_memo *m = &e->inject.memos.items[i];
-		uint32_t at = snap_node_of(e, m->node);
+		uint32_t at = snap_node_of(&e->picture, m->node);
 		if (at == WORLD_NONE || e->inject.nodes.items[at].way != INJECT_BY_PROBE) {
 			continue;
 		}
-		end_stale_rest(m, e->snap.nodes.items[at].noun);
-		if (e->now < m->until) {
-			wake_by(e, m->until);
+		end_stale_rest(m, e->picture.snap.nodes.items[at].noun);
+		if (e->time.now < m->until) {
+			wake_by(&e->time, m->until);
 		}
 		if (m->class == NULL) {
-			bool rests = e->now < m->until;
+			bool rests = e->time.now < m->until;
 			e->inject.nodes.items[at].memo = i;
 			e->inject.nodes.items[at].rests = rests;
-			e->snap.nodes.items[at].no_opening |= rests;
+			e->picture.snap.nodes.items[at].no_opening |= rests;
 		}
 	}
 	add_classes(e);
@@ -342,9 +343,9 @@ static void add_proofs(struct engine *e)
 {
 	memset(e->inject.popular, 0, sizeof e->inject.popular);
 	arena_reset(&e->inject.arena);
-	vec_for_each (struct holder *const, each, &e->holders) {
+	vec_for_each (struct holder *const, each, &e->book.holders) {
 		const struct holder *h = *each;
-		uint32_t at = is_told(e, h) ? snap_node_of(e, h->node) : WORLD_NONE;
+		uint32_t at = is_told(e, h) ? snap_node_of(&e->picture, h->node) : WORLD_NONE;
 		if (at != WORLD_NONE && suits(e, at, h, h->pod.claim)) {
 			add_standing(e, at, h);
 		}
@@ -355,9 +356,9 @@ static void add_proofs(struct engine *e)
 static struct holder *holder_of_probe(struct engine *e, const struct inject_probe *p)
 {
 	const struct pod *pod = &p->pod;
-	struct holder *h = pod->owner.name != NULL ? holder_find(e, pod->owner.name) : NULL;
+	struct holder *h = pod->owner.name != NULL ? holder_find(&e->book, pod->owner.name) : NULL;
 	bool its = h != NULL && is_told(e, h) && text_equals(h->uid, pod->owner.uid) &&
-		   p->node != WORLD_NONE && snap_node_of(e, h->node) == p->node &&
+		   p->node != WORLD_NONE && snap_node_of(&e->picture, h->node) == p->node &&
 		   strcmp(h->pod.identity->uuid, pod->claim->uuid) == 0 &&
 		   is_current(e, p->node, h, pod->claim);
 	return its && pod->deleting_ms == 0 ? h : NULL;
@@ -366,7 +367,7 @@ static struct holder *holder_of_probe(struct engine *e, const struct inject_prob
 const char *inject_class_of(const struct engine *e, const struct inject_probe *p)
 {
 	const struct holder *h =
-		p->pod.owner.name != NULL ? holder_find(e, p->pod.owner.name) : NULL;
+		p->pod.owner.name != NULL ? holder_find(&e->book, p->pod.owner.name) : NULL;
 	bool other =
 		h != NULL && h->in_world && p->pod.claim != NULL && !is_own(h, p->pod.claim->class);
 	return other ? p->pod.claim->class : NULL;
@@ -396,7 +397,7 @@ static void add_probes(struct engine *e)
 		struct inject_probe p = {.world = world_class_at(e->world, WORLD_PROBE, i)};
 		p.pod = pod_of(p.world, &e->inject.arena);
 		const struct inject_claim *claim = p.pod.claim;
-		p.node = claim != NULL ? snap_node_of(e, claim->node) : WORLD_NONE;
+		p.node = claim != NULL ? snap_node_of(&e->picture, claim->node) : WORLD_NONE;
 		VEC_PUSH(&e->inject.probes, p);
 		struct holder *h = holder_of_probe(e, &p);
 		if (h != NULL) {
@@ -424,12 +425,12 @@ static uint32_t rank_of(const struct engine *e, const struct inject_node *n, con
 bool inject_may_name(struct engine *e, const struct holder *h)
 {
 	return is_told(e, h) && !h->search && h->pod.holds && !health_is_bad(e, h) &&
-	       !capacity_failed(e, h, e->now);
+	       !capacity_failed(e, h, e->time.now);
 }
 
 static void choose_subjects(struct engine *e)
 {
-	vec_for_each (struct holder *const, each, &e->holders) {
+	vec_for_each (struct holder *const, each, &e->book.holders) {
 		struct holder *h = *each;
 		struct inject_node *n = inject_may_name(e, h) ? inject_node_of(e, h) : NULL;
 		enum inject_form form;

@@ -28,7 +28,8 @@ bool inject_knows_for(const struct engine *e, const struct holder *h, const stru
 	const struct inject_proof *p =
 		h->pod.identity == NULL
 			? NULL
-			: inject_proof_of_class(e, snap_node_of(e, h->node), h, class_of(tenant));
+			: inject_proof_of_class(
+				  e, snap_node_of(&e->picture, h->node), h, class_of(tenant));
 	if (p != NULL) {
 		*ret_form = p->claim->form;
 	}
@@ -39,14 +40,14 @@ bool inject_knows_for(const struct engine *e, const struct holder *h, const stru
 
 bool inject_class_is_wanted(const struct engine *e, const struct inject_memo *m)
 {
-	return m->wanted_at > 0 && e->now - m->wanted_at < WANTED_MS;
+	return m->wanted_at > 0 && e->time.now - m->wanted_at < WANTED_MS;
 }
 
 bool inject_is_vain_for(const struct engine *e, const struct holder *h, const struct pod *tenant)
 {
-	uint32_t at = snap_node_of(e, h->node);
+	uint32_t at = snap_node_of(&e->picture, h->node);
 	const struct inject_void *v =
-		at < e->snap.nodes.count ? e->snap.nodes.items[at].voids : NULL;
+		at < e->picture.snap.nodes.count ? e->picture.snap.nodes.items[at].voids : NULL;
 	while (v != NULL && strcmp(v->class, class_of(tenant)) != 0) {
 		v = v->next;
 	}
@@ -69,11 +70,11 @@ static struct inject_memo *want(struct engine *e, uint32_t node, const char *cla
 		}
 	}
 	if (m == NULL) {
-		m = inject_memo_touch(e, e->snap.nodes.items[node].noun->name, class);
+		m = inject_memo_touch(e, e->picture.snap.nodes.items[node].noun->name, class);
 		inject_class_add(e, node, (uint32_t)(m - e->inject.memos.items));
 	}
-	m->wanted_at = e->now > 0 ? e->now : 1;
-	m->seen_at = e->now;
+	m->wanted_at = e->time.now > 0 ? e->time.now : 1;
+	m->seen_at = e->time.now;
 	return m;
 }
 
@@ -85,7 +86,7 @@ bool inject_asks(struct engine *e, const struct pod *tenant, struct holder *h)
 	if (n == NULL || !inject_is_tried(n) || h->pod.identity == NULL || !is_foreign(h, tenant)) {
 		return !known;
 	}
-	struct inject_memo *m = want(e, snap_node_of(e, h->node), class_of(tenant));
+	struct inject_memo *m = want(e, snap_node_of(&e->picture, h->node), class_of(tenant));
 	bool nearer = m != NULL && (m->asked == NULL || strcmp(h->name, m->asked->name) < 0);
 	if (!known && nearer) {
 		m->asked = h;
@@ -98,12 +99,14 @@ bool inject_awaits(struct engine *e, struct waiter *w, struct holder *h)
 	if (!inject_asks(e, &w->pod, h)) {
 		return false;
 	}
-	uint32_t at = snap_node_of(e, h->node);
+	uint32_t at = snap_node_of(&e->picture, h->node);
 	struct inject_memo *m = is_foreign(h, &w->pod) && at < e->inject.nodes.count
 					? inject_class_memo(e, at, class_of(&w->pod))
 					: NULL;
 	w->crowded = is_foreign(h, &w->pod) && (m == NULL || !inject_class_is_wanted(e, m));
-	w->miss.best_node = at < e->snap.nodes.count ? e->snap.nodes.items[at].noun->name : NULL;
+	w->miss.best_node = at < e->picture.snap.nodes.count
+				    ? e->picture.snap.nodes.items[at].noun->name
+				    : NULL;
 	inject_note_progress(w, m);
 	return true;
 }
@@ -111,9 +114,9 @@ bool inject_awaits(struct engine *e, struct waiter *w, struct holder *h)
 /* A probe that is there goes on: whom a waiter was to have may be another in every step. */
 bool inject_class_errand(struct engine *e, struct inject_memo *m, struct inject_errand *ret_errand)
 {
-	uint32_t at = m->class != NULL ? snap_node_of(e, m->node) : WORLD_NONE;
-	if (at == WORLD_NONE || !inject_is_tried(&e->inject.nodes.items[at]) || e->now < m->until ||
-		!inject_class_is_wanted(e, m)) {
+	uint32_t at = m->class != NULL ? snap_node_of(&e->picture, m->node) : WORLD_NONE;
+	if (at == WORLD_NONE || !inject_is_tried(&e->inject.nodes.items[at]) ||
+		e->time.now < m->until || !inject_class_is_wanted(e, m)) {
 		return false;
 	}
 	struct holder *h = m->probed != NULL ? m->probed : m->asked;

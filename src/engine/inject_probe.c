@@ -98,13 +98,13 @@ static void create(
 	char name[64];
 	struct inject_memo *m = x->m;
 	struct inject_try *t = &m->tries[form];
-	if (t->flight != 0 || !flights_room(e)) {
+	if (t->flight != 0 || !flights_room(&e->book)) {
 		return;
 	}
 	int64_t due = t->sent_at > 0 ? t->sent_at + ASSUME_MS : 0;
 	due = m->retry_at > due ? m->retry_at : due;
-	if (e->now < due) {
-		wake_by(e, due);
+	if (e->time.now < due) {
+		wake_by(&e->time, due);
 		return;
 	}
 	if (!free_name(e, m, form, name)) {
@@ -112,7 +112,7 @@ static void create(
 	}
 	struct inject_claim claim = claim_of(e, x, form);
 	t->flight = emit_probe(e, name, x->subject, &claim, plan);
-	t->sent_at = e->now;
+	t->sent_at = e->time.now;
 	text_set(&m->subject, x->subject->uid);
 }
 
@@ -177,7 +177,7 @@ static bool judge(struct engine *e, const struct inject_probe *p, struct inject_
 								      : DOUBT_SEES_OTHERS;
 		return m->doubts[form] != DOUBT_NONE;
 	}
-	if (t->since > 0 && !t->taken && e->now - t->since >= SILENT_MS) {
+	if (t->since > 0 && !t->taken && e->time.now - t->since >= SILENT_MS) {
 		return true;
 	}
 	if (is_taken(&p->pod)) {
@@ -186,14 +186,14 @@ static bool judge(struct engine *e, const struct inject_probe *p, struct inject_
 			m->ended++;
 			text_set(&m->ended_why, why_taken(&p->pod));
 			e->dirty = true;
-			try_anew(e, m, e->now);
+			try_anew(e, m, e->time.now);
 		}
 		return false;
 	}
 	/* As long as no node has it, it cannot speak. */
 	if (!text_empty(p->pod.node)) {
-		t->since = t->since > 0 ? t->since : e->now;
-		wake_by(e, t->since + SILENT_MS);
+		t->since = t->since > 0 ? t->since : e->time.now;
+		wake_by(&e->time, t->since + SILENT_MS);
 	}
 	return false;
 }
@@ -215,18 +215,19 @@ static void rest(struct engine *e, const struct inject_errand *x, struct plan *p
 {
 	struct inject_memo *m = x->m;
 	const struct holder *h = x->subject;
-	const struct node *noun = e->snap.nodes.items[x->node].noun;
+	const struct node *noun = e->picture.snap.nodes.items[x->node].noun;
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
 	if (m->backoff.first_ms == 0) {
 		m->backoff = (struct backoff){.first_ms = REST_FIRST_MS, .cap_ms = REST_CAP_MS};
 	}
-	m->until = e->now + backoff_next(&m->backoff, &e->rng);
+	m->until = e->time.now + backoff_next(&m->backoff, &e->rng);
 	text_set(&m->failed, h->uid);
 	text_set(&m->boot, noun->boot);
 	text_set(&m->runtime, noun->runtime);
-	wake_by(e, m->until);
+	wake_by(&e->time, m->until);
 	e->dirty = true;
-	struct explain_vain vain = {m->node, m->class, m->doubts, (m->until - e->now + 999) / 1000};
+	struct explain_vain vain = {
+		m->node, m->class, m->doubts, (m->until - e->time.now + 999) / 1000};
 	explain_no_injection(&text, &vain);
 	emit_warning(e, plan, about_holder(h), "NoInjection", str_text(&text));
 }
@@ -234,7 +235,7 @@ static void rest(struct engine *e, const struct inject_errand *x, struct plan *p
 static void try_forms(struct engine *e, const struct inject_errand *x, struct plan *plan)
 {
 	enum inject_form order[INJECT_FORMS];
-	if (e->snap.nodes.items[x->node].no_grants) {
+	if (e->picture.snap.nodes.items[x->node].no_grants) {
 		return;
 	}
 	order_forms(e, order);
@@ -254,7 +255,8 @@ static void try_forms(struct engine *e, const struct inject_errand *x, struct pl
 static struct inject_errand errand_of(struct engine *e, uint32_t node)
 {
 	const struct inject_node *n = &e->inject.nodes.items[node];
-	struct inject_memo *m = inject_memo_touch(e, e->snap.nodes.items[node].noun->name, NULL);
+	struct inject_memo *m =
+		inject_memo_touch(e, e->picture.snap.nodes.items[node].noun->name, NULL);
 	return (struct inject_errand){
 		node, n->subject, text_or(n->subject->pod.runtime_class, ""), m};
 }
@@ -271,7 +273,7 @@ static bool errand_for(struct engine *e, const struct inject_probe *p, struct in
 	}
 	const struct inject_node *n = &e->inject.nodes.items[p->node];
 	const struct inject_memo *m = inject_memo_find(e, p->pod.claim->node, NULL);
-	if (n->subject == NULL || (m != NULL && e->now < m->until)) {
+	if (n->subject == NULL || (m != NULL && e->time.now < m->until)) {
 		return false;
 	}
 	*ret = errand_of(e, p->node);
@@ -307,14 +309,14 @@ static void let_go(struct engine *e, struct plan *plan)
 			inject_memo_touch(e, claim != NULL ? claim->node : p->pod.name,
 				claim != NULL ? inject_class_of(e, p) : NULL);
 		struct inject_try *t = &m->tries[claim != NULL ? claim->form : INJECT_ENV];
-		if (t->gone_at > 0 && e->now - t->gone_at < GONE_EVERY_MS) {
-			wake_by(e, t->gone_at + GONE_EVERY_MS);
+		if (t->gone_at > 0 && e->time.now - t->gone_at < GONE_EVERY_MS) {
+			wake_by(&e->time, t->gone_at + GONE_EVERY_MS);
 			continue;
 		}
 		emit_companion_delete(e, p->world, plan);
 		plan->actions.items[plan->actions.count - 1].claim =
 			inject_claim_copy(&plan->arena, claim);
-		t->gone_at = e->now;
+		t->gone_at = e->time.now;
 	}
 }
 

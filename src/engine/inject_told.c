@@ -14,7 +14,7 @@ static const struct inject_memo *memo_of(
 static const struct inject_memo *resting(const struct engine *e, const char *node)
 {
 	const struct inject_memo *m = memo_of(e, node, NULL);
-	return m != NULL && e->now < m->until ? m : NULL;
+	return m != NULL && e->time.now < m->until ? m : NULL;
 }
 
 /* The next of the nodes that rest for a tenant of its class. */
@@ -22,7 +22,7 @@ static const struct inject_memo *resting_for(const struct engine *e, const struc
 {
 	const struct inject_memo *next = NULL;
 	vec_for_each (const struct inject_memo, m, &e->inject.memos) {
-		if (e->now < m->until && m->class != NULL &&
+		if (e->time.now < m->until && m->class != NULL &&
 			strcmp(m->class, text_or(w->pod.runtime_class, "")) == 0 &&
 			(next == NULL || m->until < next->until)) {
 			next = m;
@@ -55,7 +55,8 @@ bool inject_tries(struct engine *e, struct waiter *w, const struct holder *h)
 		!h->pod.holds || inject_knows(e, h, &form)) {
 		return false;
 	}
-	w->miss.best_node = e->snap.nodes.items[snap_node_of(e, h->node)].noun->name;
+	w->miss.best_node =
+		e->picture.snap.nodes.items[snap_node_of(&e->picture, h->node)].noun->name;
 	w->crowded = false;
 	inject_note_progress(w, n->memo != WORLD_NONE ? &e->inject.memos.items[n->memo] : NULL);
 	return true;
@@ -64,9 +65,9 @@ bool inject_tries(struct engine *e, struct waiter *w, const struct holder *h)
 /* The node rests for its class alone. */
 static void name_class(struct engine *e, struct waiter *w, const struct inject_memo *m)
 {
-	uint32_t at = snap_node_of(e, m->node);
-	if (w->miss.best_node == NULL && at < e->snap.nodes.count) {
-		w->miss.best_node = e->snap.nodes.items[at].noun->name;
+	uint32_t at = snap_node_of(&e->picture, m->node);
+	if (w->miss.best_node == NULL && at < e->picture.snap.nodes.count) {
+		w->miss.best_node = e->picture.snap.nodes.items[at].noun->name;
 	}
 }
 

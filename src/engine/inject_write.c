@@ -48,7 +48,7 @@ static void list_add(struct engine *e, uint32_t node, struct listed *l, struct i
 static void list_others(
 	struct engine *e, const struct holder *h, const struct inject_claim *own, struct listed *l)
 {
-	uint32_t node = snap_node_of(e, h->node);
+	uint32_t node = snap_node_of(&e->picture, h->node);
 	for (uint32_t i = 0; own == h->pod.claim && i < own->other_count; i++) {
 		l->items[l->count++] = own->others[i];
 	}

@@ -33,13 +33,13 @@ static struct job *touch(struct engine *e, const char *uid)
 enum job_says job_ask(struct engine *e, const struct pod *pod, struct plan *plan)
 {
 	struct job *j = touch(e, pod->owner.uid);
-	j->seen = e->step;
+	j->seen = e->time.step;
 	bool known = j->says == JOB_SPARES || j->says == JOB_COUNTS;
 	if (known || j->flight != 0) {
 		return j->says;
 	}
-	if (e->now < j->retry_at) {
-		wake_by(e, j->retry_at);
+	if (e->time.now < j->retry_at) {
+		wake_by(&e->time, j->retry_at);
 		return j->says;
 	}
 	struct action *a = emit(e, plan, ACTION_READ_JOB);
@@ -75,7 +75,7 @@ void jobs_sweep(struct engine *e)
 {
 	struct jobs *all = &e->evictions.jobs;
 	for (size_t i = all->count; i-- > 0;) {
-		if (all->items[i].seen != e->step) {
+		if (all->items[i].seen != e->time.step) {
 			remove_at(all, i);
 		}
 	}

@@ -4,13 +4,13 @@
 
 #include <stdlib.h>
 
-bool memo_unpack(struct engine *e, struct unpack *u)
+bool memo_unpack(struct book *book, struct unpack *u)
 {
 	const char *name = unpack_text(u);
-	if (name == NULL || memo_find(e, name) != NULL) {
+	if (name == NULL || memo_find(book, name) != NULL) {
 		return false;
 	}
-	struct node_memo *m = memo_touch(e, name);
+	struct node_memo *m = memo_touch(book, name);
 	m->until = unpack_i64(u);
 	m->last_failure = unpack_i64(u);
 	m->usable_mib = unpack_i64(u);
@@ -19,7 +19,7 @@ bool memo_unpack(struct engine *e, struct unpack *u)
 	return !u->bad;
 }
 
-bool absence_unpack(struct engine *e, struct unpack *u)
+bool absence_unpack(struct book *book, struct unpack *u)
 {
 	const char *uid = unpack_text(u);
 	struct absence a = {.since = unpack_i64(u)};
@@ -35,7 +35,7 @@ bool absence_unpack(struct engine *e, struct unpack *u)
 	}
 	a.uid = xstrdup(uid);
 	a.holder = xstrdup(holder);
-	VEC_PUSH(&e->absences, a);
+	VEC_PUSH(&book->absences, a);
 	return true;
 }
 

@@ -75,8 +75,8 @@ bool eviction_load(struct engine *e, struct unpack *u);
 void orphan_pack(struct str *out, const struct orphan *o);
 bool orphan_unpack(struct engine *e, struct unpack *u);
 /* journal_lasting.c */
-bool memo_unpack(struct engine *e, struct unpack *u);
-bool absence_unpack(struct engine *e, struct unpack *u);
+bool memo_unpack(struct book *book, struct unpack *u);
+bool absence_unpack(struct book *book, struct unpack *u);
 bool turn_unpack(struct engine *e, struct unpack *u);
 /* journal_health.c */
 void ailment_pack(struct str *out, const struct ailment *a);

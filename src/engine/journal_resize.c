@@ -64,7 +64,7 @@ bool resize_unpack(struct engine *e, struct unpack *u)
 	r->most = most;
 	r->sealed = sealed;
 	r->follows = follows;
-	e->flights.told += flight != 0 ? 1 : 0;
+	e->book.flights.told += flight != 0 ? 1 : 0;
 	r->behind_since = behind_since;
 	r->rest_until = rest_until;
 	r->backoff = backoff;

@@ -145,14 +145,14 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 {
 	struct seen_pod seen = {0};
 	const char *uid = unpack_text(u);
-	if (uid == NULL || waiter_find(e, uid) != NULL) {
+	if (uid == NULL || waiter_find(&e->book, uid) != NULL) {
 		return false;
 	}
-	struct waiter *w = waiter_touch(e, uid, 0);
+	struct waiter *w = waiter_touch(&e->book, uid, 0);
 	unpack_seen_pod(u, &w->arena, &seen);
 	w->pod = seen.pod;
 	w->stamp = stamp_of(&seen, world_pod_by_uid(e->world, uid));
-	waiter_sends(e, w, unpack_u64(u));
+	waiter_sends(&e->book, w, unpack_u64(u));
 	w->seen = unpack_u64(u);
 	text_set(&w->placed_rv, unpack_text(u));
 	text_set(&w->refusal, unpack_text(u));
@@ -242,10 +242,10 @@ static bool load_holder(struct engine *e, struct unpack *u)
 {
 	struct seen_pod seen = {0};
 	const char *name = unpack_text(u);
-	if (name == NULL || holder_find(e, name) != NULL) {
+	if (name == NULL || holder_find(&e->book, name) != NULL) {
 		return false;
 	}
-	struct holder *h = holder_touch(e, name, 0);
+	struct holder *h = holder_touch(&e->book, name, 0);
 	text_set(&h->uid, unpack_text(u));
 	text_set(&h->node, unpack_text(u));
 	unpack_seen_pod(u, &h->arena, &seen);
@@ -272,7 +272,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	text_set(&h->flight_rv, unpack_text(u));
 	h->backoff = backoff_unpack(u);
 	int64_t type = unpack_i64(u);
-	holder_sends(e, h, (enum action_type)type, flight);
+	holder_sends(&e->book, h, (enum action_type)type, flight);
 	h->avoid_until = unpack_i64(u);
 	h->expires_at = unpack_i64(u);
 	h->idle_since = unpack_i64(u);
@@ -331,7 +331,7 @@ static bool load_whole(struct engine *e, struct unpack *u)
 
 static void save_lasting(struct saving *s)
 {
-	vec_for_each (const struct node_memo, m, &s->e->memos) {
+	vec_for_each (const struct node_memo, m, &s->e->book.memos) {
 		struct str *out = record_begin(s, RECORD_NODE);
 		pack_text(out, m->name);
 		pack_i64(out, m->until);
@@ -341,7 +341,7 @@ static void save_lasting(struct saving *s)
 		pack_text(out, m->why);
 		record_end(s);
 	}
-	vec_for_each (const struct absence, a, &s->e->absences) {
+	vec_for_each (const struct absence, a, &s->e->book.absences) {
 		struct str *out = record_begin(s, RECORD_ABSENCE);
 		pack_text(out, a->uid);
 		pack_i64(out, a->since);
@@ -456,9 +456,9 @@ static void save_engine(struct saving *s)
 			      (e->evictions.reached ? 16 : 0) | (e->evictions.unsure ? 32 : 0) |
 			      (e->scale.answered ? 64 : 0));
 	pack_u64(out, e->next_action);
-	pack_u64(out, e->step);
-	pack_i64(out, e->deadline);
-	pack_i64(out, e->now);
+	pack_u64(out, e->time.step);
+	pack_i64(out, e->time.deadline);
+	pack_i64(out, e->time.now);
 	pack_u64(out, e->resume);
 	pack_u64(out, e->round);
 	pack_u64(out, e->report.steps);
@@ -484,9 +484,9 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	e->decided_version = flags & 4 ? version : version - 1;
 	e->policy_version = flags & 8 ? policy_version : policy_version - 1;
 	e->next_action = unpack_u64(u);
-	e->step = unpack_u64(u);
-	e->deadline = unpack_i64(u);
-	e->now = unpack_i64(u);
+	e->time.step = unpack_u64(u);
+	e->time.deadline = unpack_i64(u);
+	e->time.now = unpack_i64(u);
 	e->resume = (uint32_t)unpack_u64(u);
 	e->round = unpack_u64(u);
 	e->report.steps = unpack_u64(u);
@@ -499,11 +499,11 @@ void state_save(struct engine *e, struct str *scratch, state_put put, void *data
 {
 	struct saving s = {e, scratch, put, data};
 	world_save(e->world, save_change, &s);
-	for (size_t i = 0; i < e->waiters.count; i++) {
-		save_waiter(&s, e->waiters.items[i]);
+	for (size_t i = 0; i < e->book.waiters.count; i++) {
+		save_waiter(&s, e->book.waiters.items[i]);
 	}
-	for (size_t i = 0; i < e->holders.count; i++) {
-		save_holder(&s, e->holders.items[i]);
+	for (size_t i = 0; i < e->book.holders.count; i++) {
+		save_holder(&s, e->book.holders.items[i]);
 	}
 	for (size_t i = 0; i < e->wholes.all.count; i++) {
 		save_whole(&s, e->wholes.all.items[i]);
@@ -536,9 +536,9 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 	case RECORD_WHOLE:
 		return load_whole(e, u);
 	case RECORD_NODE:
-		return memo_unpack(e, u);
+		return memo_unpack(&e->book, u);
 	case RECORD_ABSENCE:
-		return absence_unpack(e, u);
+		return absence_unpack(&e->book, u);
 	case RECORD_TURN:
 		return turn_unpack(e, u);
 	case RECORD_EVICTION:

@@ -23,7 +23,7 @@ void keeper_note(struct engine *e, struct waiter *w, const struct place_keep *k)
 	w->reason = e->wholes.keepers.items[k->keeper - 1].whole ? REASON_WHOLE_POD_FIRST
 								 : REASON_RESERVED;
 	w->miss.reason = w->reason;
-	w->miss.best_node = e->snap.nodes.items[k->node].noun->name;
+	w->miss.best_node = e->picture.snap.nodes.items[k->node].noun->name;
 }
 
 bool lack_on(const struct place_gpu *g, const struct place_request *r, struct lack *ret)

@@ -7,52 +7,54 @@
 #include "state.h"
 
 /* Takes out of the picture (sign 1), or gives back (-1), what a landing counts there. */
-static void landing_move(struct engine *e, const struct landing *t, int sign)
+static void landing_move(struct picture *picture, const struct landing *t, int sign)
 {
-	struct place_gpu *g = &e->snap.gpus.items[t->at];
+	struct place_gpu *g = &picture->snap.gpus.items[t->at];
 	g->free_milli -= sign * t->out_milli;
 	g->free_mib -= sign * t->out_mib;
 	g->tenants += (uint32_t)(sign * (t->out_whole ? 1 : 0));
-	snapshot_gpu_moved(&e->snap, t->at);
+	snapshot_gpu_moved(&picture->snap, t->at);
 }
 
 /* `has` is what the GPU's books know of the tenant already, all zero if nothing. */
-static void landing_take(struct engine *e, struct landing *t, uint32_t at, struct place_verdict has)
+static void landing_take(
+	struct picture *picture, struct landing *t, uint32_t at, struct place_verdict has)
 {
 	bool known = has.milli > 0 || has.mem_mib > 0;
 	t->at = at;
 	t->out_milli = t->milli > has.milli ? t->milli - has.milli : 0;
 	t->out_mib = t->mem_mib > has.mem_mib ? t->mem_mib - has.mem_mib : 0;
 	t->out_whole = !known;
-	landing_move(e, t, 1);
+	landing_move(picture, t, 1);
 }
 
 static void count_landings(struct engine *e, struct waiter *w)
 {
 	vec_for_each (struct landing, t, &w->landings) {
-		uint32_t at = snap_gpu_on(e, t->uuid, snap_node_of(e, t->node));
+		uint32_t at = snap_gpu_on(&e->picture, t->uuid, snap_node_of(&e->picture, t->node));
 		t->at = WORLD_NONE;
 		if (at == WORLD_NONE) {
 			continue;
 		}
-		const struct ledger *l = holder_ledger(e->snap_gpus.items[at].holder);
+		const struct ledger *l = holder_ledger(e->picture.snap_gpus.items[at].holder);
 		const struct grant *g = ledger_find(l, w->uid);
 		struct place_verdict has = {
 			.milli = g != NULL ? g->milli : 0, .mem_mib = g != NULL ? g->mem_mib : 0};
-		landing_take(e, t, at, has);
+		landing_take(&e->picture, t, at, has);
 		if (t->out_whole) {
 			struct manners manners = manners_of_waiter(e, w);
-			company_joins(&e->snap.gpus.items[at], &e->snap_gpus.items[at], &manners);
+			company_joins(&e->picture.snap.gpus.items[at],
+				&e->picture.snap_gpus.items[at], &manners);
 		}
 		/* Nobody gives that GPU back while somebody may come to run on it. */
-		e->snap_gpus.items[at].demand += t->out_whole ? 1 : 0;
+		e->picture.snap_gpus.items[at].demand += t->out_whole ? 1 : 0;
 	}
 }
 
 void landings_count(struct engine *e)
 {
-	for (size_t i = 0; i < e->waiters.count; i++) {
-		struct waiter *w = e->waiters.items[i];
+	for (size_t i = 0; i < e->book.waiters.count; i++) {
+		struct waiter *w = e->book.waiters.items[i];
 		const struct world_pod *p =
 			w->landings.count > 0 ? world_pod_by_uid(e->world, w->uid) : NULL;
 		/* Gone, it can be told nothing; placed, it says itself where. */
@@ -60,22 +62,22 @@ void landings_count(struct engine *e)
 			landings_finish(w);
 			continue;
 		}
-		w->seen = e->step;
+		w->seen = e->time.step;
 		waiter_refresh(w, p);
 		count_landings(e, w);
 	}
 }
 
-void landings_lift(struct engine *e, const struct waiter *w)
+void landings_lift(struct picture *picture, const struct waiter *w)
 {
 	vec_for_each (const struct landing, t, &w->landings) {
 		if (t->at != WORLD_NONE) {
-			landing_move(e, t, -1);
+			landing_move(picture, t, -1);
 		}
 	}
 }
 
-void landings_settle(struct engine *e, struct waiter *w, const struct place_verdict *v)
+void landings_settle(struct picture *picture, struct waiter *w, const struct place_verdict *v)
 {
 	struct place_group one = {.count = v != NULL ? 1 : 0};
 	if (v != NULL) {
@@ -83,10 +85,10 @@ void landings_settle(struct engine *e, struct waiter *w, const struct place_verd
 		one.milli = v->milli;
 		one.mem_mib = v->mem_mib;
 	}
-	landings_settle_group(e, w, &one);
+	landings_settle_group(picture, w, &one);
 }
 
-void landings_settle_group(struct engine *e, struct waiter *w, const struct place_group *g)
+void landings_settle_group(struct picture *picture, struct waiter *w, const struct place_group *g)
 {
 	struct place_verdict has = {.milli = g->milli, .mem_mib = g->mem_mib};
 	vec_for_each (struct landing, t, &w->landings) {
@@ -95,9 +97,9 @@ void landings_settle_group(struct engine *e, struct waiter *w, const struct plac
 			goes_there = goes_there || g->gpus[i] == t->at;
 		}
 		if (t->at != WORLD_NONE && goes_there) {
-			landing_take(e, t, t->at, has);
+			landing_take(picture, t, t->at, has);
 		} else if (t->at != WORLD_NONE) {
-			landing_move(e, t, 1);
+			landing_move(picture, t, 1);
 		}
 	}
 }

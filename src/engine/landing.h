@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct engine;
+struct picture;
 struct place_group;
 struct place_verdict;
 struct waiter;
@@ -30,9 +31,9 @@ struct landing {
 void landings_count(struct engine *e); /* in the snapshot, after holders and tenants */
 /* The tenant's own are no obstacle to itself: lifted before it is judged, settled after; `v` is
  * where it goes, NULL: nowhere. */
-void landings_lift(struct engine *e, const struct waiter *w);
-void landings_settle(struct engine *e, struct waiter *w, const struct place_verdict *v);
+void landings_lift(struct picture *picture, const struct waiter *w);
+void landings_settle(struct picture *picture, struct waiter *w, const struct place_verdict *v);
 /* The same on several GPUs; `count` 0: nowhere. */
-void landings_settle_group(struct engine *e, struct waiter *w, const struct place_group *g);
+void landings_settle_group(struct picture *picture, struct waiter *w, const struct place_group *g);
 
 #endif

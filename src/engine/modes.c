@@ -9,8 +9,8 @@
 /* Reserved for this very tenant, it is no more needed than one that is not. */
 static bool is_free_for(const struct engine *e, uint32_t gpu, const struct waiter *w)
 {
-	const struct place_gpu *g = &e->snap.gpus.items[gpu];
-	const struct snap_gpu *s = &e->snap_gpus.items[gpu];
+	const struct place_gpu *g = &e->picture.snap.gpus.items[gpu];
+	const struct snap_gpu *s = &e->picture.snap_gpus.items[gpu];
 	bool needed = s->entries > 0 || s->demand > 0 || g->tenants > 0 ||
 		      s->holder->wanted >= e->round || s->holder->search || s->yields;
 	bool kept = g->kept_by != 0 && e->wholes.keepers.items[g->kept_by - 1].pod != &w->pod;
@@ -18,11 +18,11 @@ static bool is_free_for(const struct engine *e, uint32_t gpu, const struct waite
 }
 
 /* Is there any, so that those who wait need be looked at? */
-static bool any_idle(const struct engine *e, bool mps)
+static bool any_idle(const struct picture *picture, bool mps)
 {
-	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
-		const struct snap_gpu *s = &e->snap_gpus.items[i];
-		if (e->snap.gpus.items[i].mps == mps && s->entries == 0 && s->demand == 0) {
+	for (uint32_t i = 0; i < picture->snap_gpus.count; i++) {
+		const struct snap_gpu *s = &picture->snap_gpus.items[i];
+		if (picture->snap.gpus.items[i].mps == mps && s->entries == 0 && s->demand == 0) {
 			return true;
 		}
 	}
@@ -30,10 +30,10 @@ static bool any_idle(const struct engine *e, bool mps)
 }
 
 /* Would its GPU do, held in the other mode? */
-static bool would_do(struct engine *e, uint32_t gpu, const struct place_request *r)
+static bool would_do(struct picture *picture, uint32_t gpu, const struct place_request *r)
 {
-	struct place_gpu g = e->snap.gpus.items[gpu];
-	struct place_node n = e->snap.nodes.items[g.node];
+	struct place_gpu g = picture->snap.gpus.items[gpu];
+	struct place_node n = picture->snap.nodes.items[g.node];
 	struct place_verdict v;
 	if (n.no_opening || n.kept_by != 0 || g.unhealthy) {
 		return false;
@@ -45,14 +45,14 @@ static bool would_do(struct engine *e, uint32_t gpu, const struct place_request 
 	g.max_tenants = MODEL_GRANTS_MAX;
 	g.fenced = false;
 	g.kept_by = 0;
-	return place_would_fit(&e->snap, r, &g, &n, &v);
+	return place_would_fit(&picture->snap, r, &g, &n, &v);
 }
 
 /* True: one goes for it. */
 static bool take_one(struct engine *e, struct waiter *w, uint32_t *looks, struct plan *plan)
 {
 	struct claims_of claims;
-	if (needs_claims(e, &w->pod, &claims) != REASON_NONE) {
+	if (needs_claims(e->world, &w->pod, &claims) != REASON_NONE) {
 		return false;
 	}
 	struct place_request r = w->asked;
@@ -60,13 +60,13 @@ static bool take_one(struct engine *e, struct waiter *w, uint32_t *looks, struct
 	r.claims = claims.items;
 	r.claim_count = claims.count;
 	r.apart = neighbours_mark(e, &w->pod);
-	for (uint32_t i = 0; i < e->snap_gpus.count && *looks < LOOKS_MAX; i++) {
-		if (e->snap.gpus.items[i].mps == r.mps || !is_free_for(e, i, w)) {
+	for (uint32_t i = 0; i < e->picture.snap_gpus.count && *looks < LOOKS_MAX; i++) {
+		if (e->picture.snap.gpus.items[i].mps == r.mps || !is_free_for(e, i, w)) {
 			continue;
 		}
 		(*looks)++;
-		if (would_do(e, i, &r)) {
-			emit_delete(e, e->snap_gpus.items[i].holder, plan);
+		if (would_do(&e->picture, i, &r)) {
+			emit_delete(e, e->picture.snap_gpus.items[i].holder, plan);
 			return true;
 		}
 	}
@@ -74,11 +74,11 @@ static bool take_one(struct engine *e, struct waiter *w, uint32_t *looks, struct
 }
 
 /* Those that are on their way out serve as many who wait; more need not go for them. */
-static uint32_t count_going(const struct engine *e, bool mps)
+static uint32_t count_going(const struct book *book, bool mps)
 {
 	uint32_t n = 0;
-	for (size_t i = 0; i < e->holders.count; i++) {
-		const struct holder *h = e->holders.items[i];
+	for (size_t i = 0; i < book->holders.count; i++) {
+		const struct holder *h = book->holders.items[i];
 		bool goes = holder_is_leaving(h);
 		n += goes && h->in_world && h->mps == mps ? 1 : 0;
 	}
@@ -90,10 +90,10 @@ void modes_tend(struct engine *e, struct plan *plan)
 	uint32_t looks = 0;
 	for (int mps = 0; mps < 2; mps++) {
 		/* Of this mode they are idle, of the other one wait. */
-		if (!any_idle(e, mps == 1)) {
+		if (!any_idle(&e->picture, mps == 1)) {
 			continue;
 		}
-		uint32_t going = count_going(e, mps == 1);
+		uint32_t going = count_going(&e->book, mps == 1);
 		for (size_t i = 0; i < e->ranked.count && looks < LOOKS_MAX; i++) {
 			struct waiter *w = e->ranked.items[i].waiter;
 			if (w->asked.mps == (mps == 1) || w->passed.lacks_since < 0 ||

@@ -7,17 +7,17 @@
 #include "world/node_states.h"
 
 /* The last that its agent told since the capacity pod is there; NULL: nothing. */
-static const struct node_state *state_of(const struct engine *e, const struct holder *h)
+static const struct node_state *state_of(const struct world *world, const struct holder *h)
 {
-	uint32_t node = h->node != NULL ? world_node_find(e->world, h->node) : WORLD_NONE;
-	const struct node_state *s = node != WORLD_NONE ? world_state_of(e->world, node) : NULL;
+	uint32_t node = h->node != NULL ? world_node_find(world, h->node) : WORLD_NONE;
+	const struct node_state *s = node != WORLD_NONE ? world_state_of(world, node) : NULL;
 	bool serves = h->mps && h->in_world && h->pod.identity != NULL;
 	return serves && s != NULL && s->seen_ms >= h->told_from ? s : NULL;
 }
 
-static bool is_fresh(const struct engine *e, const struct node_state *s)
+static bool is_fresh(const struct step_time *time, const struct node_state *s)
 {
-	return e->now - s->seen_ms <= STATE_FRESH_MS;
+	return time->now - s->seen_ms <= STATE_FRESH_MS;
 }
 
 static const struct device_state *device_in(const struct node_state *s, const struct holder *h)
@@ -30,17 +30,17 @@ static const struct device_state *device_in(const struct node_state *s, const st
 	return NULL;
 }
 
-static enum mps_state told_of_daemon(const struct engine *e, const struct holder *h)
+static enum mps_state told_of_daemon(const struct picture *picture, const struct holder *h)
 {
-	const struct node_state *s = state_of(e, h);
+	const struct node_state *s = state_of(picture->world, h);
 	const struct device_state *d = device_in(s, h);
-	bool lasts = d != NULL && (d->mps == MPS_FAULT || is_fresh(e, s));
+	bool lasts = d != NULL && (d->mps == MPS_FAULT || is_fresh(picture->time, s));
 	return lasts ? d->mps : MPS_UNSAID;
 }
 
-bool mps_is_ill(const struct engine *e, const struct holder *h)
+bool mps_is_ill(const struct picture *picture, const struct holder *h)
 {
-	enum mps_state told = told_of_daemon(e, h);
+	enum mps_state told = told_of_daemon(picture, h);
 	return told != MPS_UNSAID && told != MPS_ACTIVE;
 }
 
@@ -67,11 +67,11 @@ static uint32_t count_seen(const struct node_state *s, const struct holder *h)
 
 /* Processes, not pods, are what MPS takes so many of; who has none yet will have one at least. */
 static uint32_t contexts_of(
-	const struct engine *e, const struct holder *h, const struct place_gpu *g)
+	const struct picture *picture, const struct holder *h, const struct place_gpu *g)
 {
-	const struct node_state *s = state_of(e, h);
+	const struct node_state *s = state_of(picture->world, h);
 	const struct device_state *d = device_in(s, h);
-	if (d == NULL || d->mps == MPS_UNSAID || !is_fresh(e, s)) {
+	if (d == NULL || d->mps == MPS_UNSAID || !is_fresh(picture->time, s)) {
 		return g->tenants;
 	}
 	uint32_t seen = count_seen(s, h);
@@ -79,25 +79,25 @@ static uint32_t contexts_of(
 	return told + (g->tenants > seen ? g->tenants - seen : 0);
 }
 
-void mps_settle(struct engine *e)
+void mps_settle(struct picture *picture)
 {
-	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
-		struct place_gpu *g = &e->snap.gpus.items[i];
-		const struct holder *h = e->snap_gpus.items[i].holder;
+	for (uint32_t i = 0; i < picture->snap_gpus.count; i++) {
+		struct place_gpu *g = &picture->snap.gpus.items[i];
+		const struct holder *h = picture->snap_gpus.items[i].holder;
 		if (!g->mps) {
 			continue;
 		}
-		uint32_t used = contexts_of(e, h, g);
+		uint32_t used = contexts_of(picture, h, g);
 		uint32_t room = used < MPS_CONTEXTS_MAX ? MPS_CONTEXTS_MAX - used : 0;
 		uint32_t most = g->tenants + room;
-		g->held_off = room == 0 || mps_is_ill(e, h);
+		g->held_off = room == 0 || mps_is_ill(picture, h);
 		g->max_tenants = g->max_tenants < most ? g->max_tenants : most;
 	}
 }
 
-bool mps_wants_state(const struct engine *e, uint32_t node)
+bool mps_wants_state(const struct world *world, uint32_t node)
 {
-	const struct node_state *s = world_state_of(e->world, node);
+	const struct node_state *s = world_state_of(world, node);
 	for (uint32_t i = 0; s != NULL && i < s->device_count; i++) {
 		if (s->devices[i].mps == MPS_FAULT) {
 			return true;
@@ -106,7 +106,7 @@ bool mps_wants_state(const struct engine *e, uint32_t node)
 	return false;
 }
 
-const char *mps_explain(const struct engine *e, const struct waiter *w)
+const char *mps_explain(const struct picture *picture, const struct waiter *w)
 {
 	static const char *const texts[MPS_STATES] = {
 		[MPS_STARTING] = "its daemon is being started",
@@ -114,17 +114,17 @@ const char *mps_explain(const struct engine *e, const struct waiter *w)
 		[MPS_DOWN] = "its daemon is down and started again",
 	};
 	uint32_t at = w->miss.best_gpu;
-	if (w->miss.best_node == NULL || at >= e->snap_gpus.count) {
+	if (w->miss.best_node == NULL || at >= picture->snap_gpus.count) {
 		return NULL;
 	}
-	const char *text = texts[told_of_daemon(e, e->snap_gpus.items[at].holder)];
+	const char *text = texts[told_of_daemon(picture, picture->snap_gpus.items[at].holder)];
 	return text != NULL ? text : "48 processes are its clients or soon will be";
 }
 
 static void tell(struct engine *e, struct holder *h, struct plan *plan)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
-	const struct device_state *d = device_in(state_of(e, h), h);
+	const struct device_state *d = device_in(state_of(e->world, h), h);
 	explain_mps_held(&text, h->pod.identity->uuid, h->node, d->mps == MPS_FAULT, d->mps_why);
 	(void)gpu_tell(e, &(struct gpu_at){h->pod.identity->uuid, h->node},
 		reason_name(REASON_MPS_HELD_OFF), arena_strdup(&plan->arena, str_text(&text)),
@@ -134,12 +134,12 @@ static void tell(struct engine *e, struct holder *h, struct plan *plan)
 /* Once for each time: that it is being started is the ordinary course of things. */
 void mps_report(struct engine *e, struct plan *plan)
 {
-	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
-		struct holder *h = e->snap_gpus.items[i].holder;
+	for (uint32_t i = 0; i < e->picture.snap_gpus.count; i++) {
+		struct holder *h = e->picture.snap_gpus.items[i].holder;
 		if (!h->mps) {
 			continue;
 		}
-		enum mps_state told = told_of_daemon(e, h);
+		enum mps_state told = told_of_daemon(&e->picture, h);
 		bool worth = told == MPS_FAULT || told == MPS_DOWN;
 		if (worth && !h->told_held) {
 			tell(e, h, plan);

@@ -12,17 +12,19 @@
 
 struct engine;
 struct holder;
+struct picture;
 struct plan;
 struct waiter;
+struct world;
 
 /* It is told not to be active. */
-bool mps_is_ill(const struct engine *e, const struct holder *h);
+bool mps_is_ill(const struct picture *picture, const struct holder *h);
 /* In the snapshot, after everybody was counted. */
-void mps_settle(struct engine *e);
+void mps_settle(struct picture *picture);
 /* A fault on the node of this world's index ends only if its agent goes on telling. */
-bool mps_wants_state(const struct engine *e, uint32_t node);
+bool mps_wants_state(const struct world *world, uint32_t node);
 /* What holds the waiter off the GPU of its closest miss, for people. */
-const char *mps_explain(const struct engine *e, const struct waiter *w);
+const char *mps_explain(const struct picture *picture, const struct waiter *w);
 void mps_report(struct engine *e, struct plan *plan);
 
 #endif

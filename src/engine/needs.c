@@ -27,26 +27,26 @@ static int64_t used(const struct world_uses *u, const char *name)
 	return 0;
 }
 
-static void count_others(struct engine *e, struct place_node *n, const struct world_node *w)
+static void count_others(struct picture *picture, struct place_node *n, const struct world_node *w)
 {
-	n->others_at = (uint32_t)e->snap.others.count;
+	n->others_at = (uint32_t)picture->snap.others.count;
 	n->others_count = n->noun->others.count;
 	for (uint32_t i = 0; i < n->noun->others.count; i++) {
 		struct amount left = n->noun->others.items[i];
 		left.value -= used(&w->uses, left.name);
-		VEC_PUSH(&e->snap.others, left);
+		VEC_PUSH(&picture->snap.others, left);
 	}
 }
 
-static struct place_node *node_of(struct engine *e, const struct holder *h)
+static struct place_node *node_of(struct picture *picture, const struct holder *h)
 {
-	uint32_t at =
-		h != NULL && h->node != NULL ? world_node_find(e->world, h->node) : WORLD_NONE;
-	if (at == WORLD_NONE || at >= e->node_to_snap.count ||
-		e->node_to_snap.items[at] == WORLD_NONE) {
+	uint32_t at = h != NULL && h->node != NULL ? world_node_find(picture->world, h->node)
+						   : WORLD_NONE;
+	if (at == WORLD_NONE || at >= picture->node_to_snap.count ||
+		picture->node_to_snap.items[at] == WORLD_NONE) {
 		return NULL;
 	}
-	return &e->snap.nodes.items[e->node_to_snap.items[at]];
+	return &picture->snap.nodes.items[picture->node_to_snap.items[at]];
 }
 
 /* Tenants whose gate is gone and that are not bound yet: their CPU, memory and slots were counted
@@ -59,10 +59,10 @@ static void count_unbound(struct engine *e)
 			p->gpu->capacity_pod == NULL || world_pod_terminal(p)) {
 			continue;
 		}
-		struct place_node *n = node_of(e, holder_of_tenant(e, p->gpu));
+		struct place_node *n = node_of(&e->picture, holder_of_tenant(&e->book, p->gpu));
 		if (n != NULL) {
 			struct extra x = extra_read(p->takes->extra, &e->needs.arena);
-			place_reserve_extra(&e->snap, n, &x);
+			place_reserve_extra(&e->picture.snap, n, &x);
 		}
 	}
 }
@@ -73,11 +73,12 @@ static void count_granted(struct engine *e)
 {
 	for (size_t i = 0; i < e->ranked.count; i++) {
 		const struct waiter *w = e->ranked.items[i].waiter;
-		struct place_node *n =
-			w->granted_step == e->step ? node_of(e, w->granted_by) : NULL;
+		struct place_node *n = w->granted_step == e->time.step
+					       ? node_of(&e->picture, w->granted_by)
+					       : NULL;
 		if (n != NULL) {
-			place_reserve_pod(&e->snap, n, &w->pod);
-			neighbours_arrive(e, (uint32_t)(n - e->snap.nodes.items), &w->pod);
+			place_reserve_pod(&e->picture.snap, n, &w->pod);
+			neighbours_arrive(e, (uint32_t)(n - e->picture.snap.nodes.items), &w->pod);
 		}
 	}
 }
@@ -86,15 +87,16 @@ void needs_count(struct engine *e)
 {
 	bool others = anyone_needs(e);
 	arena_reset(&e->needs.arena);
-	for (size_t i = 0; i < e->snap.nodes.count; i++) {
-		struct place_node *n = &e->snap.nodes.items[i];
-		const struct world_node *w = world_node_at(e->world, e->snap_nodes.items[i]);
+	for (size_t i = 0; i < e->picture.snap.nodes.count; i++) {
+		struct place_node *n = &e->picture.snap.nodes.items[i];
+		const struct world_node *w =
+			world_node_at(e->world, e->picture.snap_nodes.items[i]);
 		n->serves_kai = w->kai_pods > 0;
 		n->serves_dra = w->dra_slices > 0;
 		n->ports = w->uses.ports.items;
 		n->port_count = w->uses.ports.count;
 		if (others) {
-			count_others(e, n, w);
+			count_others(&e->picture, n, w);
 		}
 	}
 	neighbours_gather(e);
@@ -115,12 +117,12 @@ void needs_finish(struct needs *n)
 	zonings_finish(n);
 }
 
-enum reason needs_claims(struct engine *e, const struct pod *pod, struct claims_of *ret_claims)
+enum reason needs_claims(struct world *world, const struct pod *pod, struct claims_of *ret_claims)
 {
 	struct claims_of found = {.count = 0};
 	enum reason reason = REASON_NONE;
 	for (uint32_t i = 0; i < pod->claim_count && i < POD_CLAIMS_MAX; i++) {
-		const struct volume_claim *c = world_claim_find(e->world, pod->ns, pod->claims[i]);
+		const struct volume_claim *c = world_claim_find(world, pod->ns, pod->claims[i]);
 		if (c == NULL || c->state == CLAIM_UNREAD) {
 			reason = REASON_READING_VOLUMES;
 			continue;

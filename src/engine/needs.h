@@ -11,6 +11,7 @@
 #include "model/volume.h"
 
 struct engine;
+struct world;
 
 /* A GPU pod that is on a node, or will be. */
 struct guest {
@@ -65,7 +66,7 @@ struct claims_of {
 	const struct volume_claim *blocker; /* the first that keeps the pod waiting */
 };
 /* The pod's volumes: READING_VOLUMES, VOLUME_NOT_READY, or NONE where each can be judged. */
-enum reason needs_claims(struct engine *e, const struct pod *pod, struct claims_of *ret_claims);
+enum reason needs_claims(struct world *world, const struct pod *pod, struct claims_of *ret_claims);
 
 /* zoning.c: of a spread of the pod. Valid until ZONINGS_MAX others were asked for. */
 const struct zoning *zoning_of(

@@ -43,14 +43,15 @@ static void ask_for(struct engine *e, const struct pod *pod)
 	}
 }
 
-static uint32_t node_of(const struct engine *e, const struct world_pod *p)
+static uint32_t node_of(const struct picture *picture, const struct world_pod *p)
 {
 	uint32_t at = p->node;
 	if (at == WORLD_NONE && p->gpu->capacity_pod != NULL && !p->gpu->gated) {
-		const struct holder *h = holder_of_tenant(e, p->gpu);
-		at = h != NULL && h->node != NULL ? world_node_find(e->world, h->node) : WORLD_NONE;
+		const struct holder *h = holder_of_tenant(picture->book, p->gpu);
+		at = h != NULL && h->node != NULL ? world_node_find(picture->world, h->node)
+						  : WORLD_NONE;
 	}
-	return at < e->node_to_snap.count ? e->node_to_snap.items[at] : WORLD_NONE;
+	return at < picture->node_to_snap.count ? picture->node_to_snap.items[at] : WORLD_NONE;
 }
 
 static void arrive(struct engine *e, uint32_t node, const struct pod *pod, bool leaves)
@@ -73,7 +74,7 @@ static void gather(struct engine *e, enum world_class class)
 			(!p->gpu->has_neighbours && !is_asked(e, p->ns))) {
 			continue;
 		}
-		uint32_t node = node_of(e, p);
+		uint32_t node = node_of(&e->picture, p);
 		if (node == WORLD_NONE) {
 			continue;
 		}
@@ -110,7 +111,7 @@ void neighbours_gather(struct engine *e)
 
 static void mark(struct engine *e, uint32_t node, enum unfit why)
 {
-	struct place_node *n = &e->snap.nodes.items[node];
+	struct place_node *n = &e->picture.snap.nodes.items[node];
 	if (n->kept_apart != e->needs.apart) {
 		n->kept_apart = e->needs.apart;
 		n->apart_by = why;
@@ -118,9 +119,9 @@ static void mark(struct engine *e, uint32_t node, enum unfit why)
 }
 
 /* Where a node is by that label; NULL: nowhere. */
-static const char *place_of(const struct engine *e, uint32_t node, const char *key)
+static const char *place_of(const struct picture *picture, uint32_t node, const char *key)
 {
-	const struct node *n = e->snap.nodes.items[node].noun;
+	const struct node *n = picture->snap.nodes.items[node].noun;
 	return key == NULL ? n->name : pairs_get(&n->labels, key);
 }
 
@@ -150,19 +151,19 @@ static bool is_first(struct engine *e, const char *key, const char *value)
 /* Everything that is where that node is. */
 static void mark_near(struct engine *e, uint32_t node, const char *key)
 {
-	const char *value = place_of(e, node, key);
+	const char *value = place_of(&e->picture, node, key);
 	if (key == NULL) {
 		mark(e, node, UNFIT_NEIGHBOUR);
 	}
 	if (key == NULL || value == NULL || !is_first(e, key, value)) {
 		return;
 	}
-	for (uint32_t i = 0; i < e->snap.nodes.count; i++) {
-		if (text_equals(place_of(e, i, key), value)) {
+	for (uint32_t i = 0; i < e->picture.snap.nodes.count; i++) {
+		if (text_equals(place_of(&e->picture, i, key), value)) {
 			mark(e, i, UNFIT_NEIGHBOUR);
 		}
 	}
-	e->looked_at += e->snap.nodes.count;
+	e->looked_at += e->picture.snap.nodes.count;
 }
 
 /* What `owner` keeps off, where `other` is or comes. */
@@ -214,13 +215,13 @@ static bool is_beside(const struct pod *pod, const struct pod *other)
 /* The first of its kind may go anywhere, where it is of its own kind. */
 static void mark_unlike(struct engine *e, const struct neighbour_term *t, bool first)
 {
-	for (uint32_t i = 0; i < e->snap.nodes.count; i++) {
-		const char *value = place_of(e, i, t->key);
+	for (uint32_t i = 0; i < e->picture.snap.nodes.count; i++) {
+		const char *value = place_of(&e->picture, i, t->key);
 		if (value == NULL || (!first && !among(e, value))) {
 			mark(e, i, UNFIT_ALONE);
 		}
 	}
-	e->looked_at += e->snap.nodes.count;
+	e->looked_at += e->picture.snap.nodes.count;
 }
 
 /* Where no GPU pod is meant, it may be about pods that nobody knows here: the scheduler judges. */
@@ -238,7 +239,7 @@ static void mark_beside(struct engine *e, const struct pod *pod)
 		}
 		VEC_CLEAR(&e->needs.values);
 		vec_for_each (const struct guest, g, &e->needs.guests) {
-			const char *value = place_of(e, g->node, t->key);
+			const char *value = place_of(&e->picture, g->node, t->key);
 			if (g->pod != pod && value != NULL && is_beside(pod, g->pod) &&
 				!among(e, value)) {
 				VEC_PUSH(&e->needs.values, value);
@@ -261,18 +262,18 @@ static void count_kind(struct engine *e, const struct zoning *z, const struct po
 	for (uint32_t i = 0; i < z->count; i++) {
 		VEC_PUSH(&n->counts, 0);
 	}
-	for (size_t i = 0; i < e->snap.nodes.count; i++) {
+	for (size_t i = 0; i < e->picture.snap.nodes.count; i++) {
 		VEC_PUSH(&n->here, 0);
 	}
 	vec_for_each (const struct guest, g, &n->guests) {
-		uint32_t at = z->of.items[e->snap_nodes.items[g->node]];
+		uint32_t at = z->of.items[e->picture.snap_nodes.items[g->node]];
 		if (at != WORLD_NONE && g->pod != pod && !g->leaves &&
 			neighbour_matches(t, pod, g->pod)) {
 			n->counts.items[at]++;
 			n->here.items[g->node]++;
 		}
 	}
-	e->looked_at += n->guests.count + e->snap.nodes.count;
+	e->looked_at += n->guests.count + e->picture.snap.nodes.count;
 }
 
 /* Once the pod is pinned the scheduler sees its node as the only place. Where it wants several it
@@ -292,8 +293,8 @@ static void mark_spread(struct engine *e, const struct pod *pod, const struct ne
 		fewest = *count < fewest ? *count : fewest;
 	}
 	fewest = (int64_t)z->count < t->min_domains ? 0 : fewest;
-	for (uint32_t i = 0; i < e->snap.nodes.count; i++) {
-		uint32_t at = z->of.items[e->snap_nodes.items[i]];
+	for (uint32_t i = 0; i < e->picture.snap.nodes.count; i++) {
+		uint32_t at = z->of.items[e->picture.snap_nodes.items[i]];
 		if (at == WORLD_NONE ||
 			(int64_t)e->needs.counts.items[at] + itself - fewest > t->max_skew ||
 			is_refused_once_pinned(t, e->needs.here.items[i], itself)) {
@@ -311,12 +312,12 @@ static bool mark_refused(struct engine *e, const struct pod *pod)
 	}
 	uint64_t workload = company_workload(e, pod);
 	vec_for_each (const struct shun, s, &e->shuns.items) {
-		bool holds = s->is_node && s->workload == workload && e->now < s->until;
-		uint32_t at = holds ? snap_node_of(e, s->what) : WORLD_NONE;
+		bool holds = s->is_node && s->workload == workload && e->time.now < s->until;
+		uint32_t at = holds ? snap_node_of(&e->picture, s->what) : WORLD_NONE;
 		if (at != WORLD_NONE) {
 			any = true;
 			mark(e, at, UNFIT_REFUSED);
-			wake_by(e, s->until);
+			wake_by(&e->time, s->until);
 		}
 	}
 	return any;

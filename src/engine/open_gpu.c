@@ -5,9 +5,9 @@
 #include "state.h"
 
 /* A new GPU in the picture for a capacity pod that was just asked for. */
-static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
+static uint32_t add_opening(struct picture *picture, struct holder *h, uint32_t node)
 {
-	struct place_node *n = &e->snap.nodes.items[node];
+	struct place_node *n = &picture->snap.nodes.items[node];
 	struct place_gpu g = {.node = node,
 		.state = GPU_OPENING,
 		.capacity_pod = h->name,
@@ -19,10 +19,10 @@ static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
 		.mps = h->mps};
 	struct snap_gpu s = {.holder = h};
 	place_reserve_capacity(n, h->mps);
-	VEC_PUSH(&e->snap.gpus, g);
-	VEC_PUSH(&e->snap_gpus, s);
-	uint32_t at = (uint32_t)e->snap.gpus.count - 1;
-	snapshot_gpu_moved(&e->snap, at);
+	VEC_PUSH(&picture->snap.gpus, g);
+	VEC_PUSH(&picture->snap_gpus, s);
+	uint32_t at = (uint32_t)picture->snap.gpus.count - 1;
+	snapshot_gpu_moved(&picture->snap, at);
 	return at;
 }
 
@@ -32,16 +32,16 @@ bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan
 	if (open->node == PLACE_NOWHERE) {
 		return false;
 	}
-	struct place_node *n = &e->snap.nodes.items[open->node];
+	struct place_node *n = &e->picture.snap.nodes.items[open->node];
 	if (standins_yield(e, n->noun->name)) {
 		/* What stands in for such tenants there has the GPU, and goes first. */
 		place_reserve_capacity(n, w->asked.mps);
-		snapshot_node_moved(&e->snap, open->node);
+		snapshot_node_moved(&e->picture.snap, open->node);
 		return false;
 	}
 	struct holder *h = emit_create(e, now, n->noun->name, &w->pod, plan);
 	if (h != NULL) {
-		open->gpu = add_opening(e, h, open->node);
+		open->gpu = add_opening(&e->picture, h, open->node);
 	}
 	return h != NULL;
 }
@@ -63,6 +63,6 @@ void await_creation(
 	if (now >= h->retry_at) {
 		emit_create_again(e, h, &w->pod, plan);
 	} else {
-		wake_by(e, h->retry_at);
+		wake_by(&e->time, h->retry_at);
 	}
 }

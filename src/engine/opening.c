@@ -13,10 +13,10 @@ void openings_count(struct engine *e)
 	e->openings.fresh = 0;
 	e->openings.until = TIME_NEVER;
 	e->openings.refused[false] = e->openings.refused[true] = false;
-	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
-		const struct holder *h = e->snap_gpus.items[i].holder;
-		bool stuck = h->refused_at >= 0 || e->now - h->opened_at >= OPENING_FRESH_MS;
-		if (e->snap.gpus.items[i].state == GPU_OPENING && !stuck) {
+	for (uint32_t i = 0; i < e->picture.snap_gpus.count; i++) {
+		const struct holder *h = e->picture.snap_gpus.items[i].holder;
+		bool stuck = h->refused_at >= 0 || e->time.now - h->opened_at >= OPENING_FRESH_MS;
+		if (e->picture.snap.gpus.items[i].state == GPU_OPENING && !stuck) {
 			e->openings.fresh++;
 			e->openings.until =
 				time_min(e->openings.until, h->opened_at + OPENING_FRESH_MS);
@@ -30,10 +30,10 @@ void openings_count(struct engine *e)
 bool openings_take(struct engine *e)
 {
 	if (e->openings.fresh >= OPENING_MAX) {
-		wake_by(e, e->openings.until);
+		wake_by(&e->time, e->openings.until);
 		return false;
 	}
 	e->openings.fresh++;
-	e->openings.until = time_min(e->openings.until, e->now + OPENING_FRESH_MS);
+	e->openings.until = time_min(e->openings.until, e->time.now + OPENING_FRESH_MS);
 	return true;
 }

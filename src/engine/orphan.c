@@ -28,7 +28,7 @@ static bool orphan_same(const void *owner, uint32_t slot, const void *key)
 static bool outside_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct engine *e = owner;
-	const struct holder *h = e->holders.items[slot];
+	const struct holder *h = e->book.holders.items[slot];
 	const char *const *texts = key;
 	return strcmp(h->pod.identity->uuid, texts[0]) == 0 && text_equals(h->node, texts[1]);
 }
@@ -87,7 +87,7 @@ static const struct holder *holder_outside(
 {
 	const char *const key[] = {uuid, node};
 	uint32_t at = map_find(&e->orphans.outside, hash_pair(uuid, node), key);
-	return at == MAP_NONE ? NULL : e->holders.items[at];
+	return at == MAP_NONE ? NULL : e->book.holders.items[at];
 }
 
 /* Capacity pods that may get no grant hold their GPU all the same, until they are over or gone. Of
@@ -97,9 +97,9 @@ static void index_outside(struct engine *e)
 	map_finish(&e->orphans.outside);
 	map_init(&e->orphans.outside, outside_same, e);
 	for (int leaving = 0; leaving < 2; leaving++) {
-		for (uint32_t i = 0; i < e->holders.count; i++) {
-			const struct holder *h = e->holders.items[i];
-			bool holds = h->in_world && h->snap_step != e->step &&
+		for (uint32_t i = 0; i < e->book.holders.count; i++) {
+			const struct holder *h = e->book.holders.items[i];
+			bool holds = h->in_world && h->snap_step != e->time.step &&
 				     h->pod.identity != NULL && h->node != NULL &&
 				     !pod_is_terminal(&h->pod) &&
 				     holder_is_leaving(h) == (leaving == 1);
@@ -114,41 +114,41 @@ static void index_outside(struct engine *e)
 bool gpu_is_anybodys(struct engine *e, const char *uuid, const char *node)
 {
 	const struct orphan *o = orphan_find(e, uuid, node);
-	bool orphaned = o != NULL && o->seen == e->step;
-	return snap_gpu_on(e, uuid, snap_node_of(e, node)) != WORLD_NONE || orphaned ||
-	       (e->forgotten > 0 && holder_outside(e, uuid, node) != NULL);
+	bool orphaned = o != NULL && o->seen == e->time.step;
+	return snap_gpu_on(&e->picture, uuid, snap_node_of(&e->picture, node)) != WORLD_NONE ||
+	       orphaned || (e->forgotten > 0 && holder_outside(e, uuid, node) != NULL);
 }
 
 /* Where it is: where a tenant runs, or will run because its capacity pod was there. NULL: nowhere,
  * as one that is pinned to a node that is gone. */
-static const char *where(const struct engine *e, const struct world_pod *p)
+static const char *where(const struct picture *picture, const struct world_pod *p)
 {
-	const struct holder *h = holder_of_tenant(e, p->gpu);
+	const struct holder *h = holder_of_tenant(picture->book, p->gpu);
 	if (p->node != WORLD_NONE) {
-		return world_node_at(e->world, p->node)->name;
+		return world_node_at(picture->world, p->node)->name;
 	}
-	return h != NULL && snap_node_of(e, h->node) != WORLD_NONE ? h->node : NULL;
+	return h != NULL && snap_node_of(picture, h->node) != WORLD_NONE ? h->node : NULL;
 }
 
 /* A built-in policy says what the configuration would. */
-static bool wants_eviction(const struct engine *e, const struct world_pod *p)
+static bool wants_eviction(const struct world *world, const struct world_pod *p)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	const struct pod pod = pod_of(p, &arena);
-	const struct policy *policy = policy_of(e->world, &pod).policy;
+	const struct policy *policy = policy_of(world, &pod).policy;
 	return policy != NULL && policy->capacity_lost == CAPACITY_LOST_EVICT;
 }
 
 /* So long it may still hold its GPU for whoever is there (C39). */
-static bool lingers_for_tenants(struct engine *e, const struct holder *h)
+static bool lingers_for_tenants(struct step_time *time, const struct holder *h)
 {
 	int64_t grace_s = h->pod.grace_s < GRACE_MAX_S ? h->pod.grace_s : GRACE_MAX_S;
 	int64_t until = h->going_at + grace_s * 1000 - LAST_MS;
 	if (!holder_waits_for_tenants(h) || holder_is_deleted(h) || h->going_at < 0 ||
-		e->now >= until) {
+		time->now >= until) {
 		return false;
 	}
-	wake_by(e, until);
+	wake_by(time, until);
 	return true;
 }
 
@@ -156,21 +156,22 @@ static bool lingers_for_tenants(struct engine *e, const struct holder *h)
 static void strand(
 	struct engine *e, const struct world_pod *p, uint32_t slot, const char *uuid, bool amiss)
 {
-	const char *node = where(e, p);
+	const char *node = where(&e->picture, p);
 	const struct holder *h = node != NULL ? holder_outside(e, uuid, node) : NULL;
-	if (node == NULL || (h != NULL && (!holder_is_leaving(h) || lingers_for_tenants(e, h)))) {
+	if (node == NULL ||
+		(h != NULL && (!holder_is_leaving(h) || lingers_for_tenants(&e->time, h)))) {
 		return;
 	}
 	struct orphan *o = orphan_find(e, uuid, node);
 	o = o != NULL ? o : orphan_add(e, uuid, node);
-	if (o->seen != e->step) {
-		o->seen = e->step;
+	if (o->seen != e->time.step) {
+		o->seen = e->time.step;
 		o->leaving = h != NULL;
 		o->searched = false;
 	}
 	struct stranded s = {.orphan = (uint32_t)(o - e->orphans.items.items),
 		.slot = slot,
-		.go = wants_eviction(e, p)};
+		.go = wants_eviction(e->world, p)};
 	o->searched = o->searched || !s.go;
 	o->mps = p->gpu->mps;
 	o->amiss = o->amiss || amiss;
@@ -180,11 +181,11 @@ static void strand(
 /* One that does not tell its GPU just now holds it all the same. Names come again: one that tells
  * another GPU, of the same tenant too, is another one. */
 static bool ledger_of_named_has(
-	const struct engine *e, const struct told *t, const struct world_pod *p)
+	const struct book *book, const struct told *t, const struct world_pod *p)
 {
-	const struct holder *h = holder_find(e, t->capacity_pod);
+	const struct holder *h = holder_find(book, t->capacity_pod);
 	const char *tells = h != NULL && h->pod.identity != NULL ? h->pod.identity->uuid : t->uuid;
-	return h != NULL && h->snap_step == e->step && strcmp(tells, t->uuid) == 0 &&
+	return h != NULL && h->snap_step == book->time->step && strcmp(tells, t->uuid) == 0 &&
 	       ledger_has(holder_ledger(h), world_pod_uid(p));
 }
 
@@ -192,13 +193,13 @@ static bool ledger_of_named_has(
  * under a capacity pod of mode None, and the others no device under one of MPS. */
 static void found(struct engine *e, const struct world_pod *p, uint32_t slot, uint32_t gpu)
 {
-	struct holder *h = e->snap_gpus.items[gpu].holder;
+	struct holder *h = e->picture.snap_gpus.items[gpu].holder;
 	if (h->mps == p->gpu->mps) {
 		h->search = false;
 		return;
 	}
-	h->amiss = e->step;
-	e->snap.gpus.items[gpu].fenced = true;
+	h->amiss = e->time.step;
+	e->picture.snap.gpus.items[gpu].fenced = true;
 	strand(e, p, slot, h->pod.identity->uuid, true);
 }
 
@@ -209,15 +210,15 @@ static void find_stranded(struct engine *e)
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);
 		if (p->gpu->gated || world_pod_terminal(p) || p->gpu->uuid == NULL ||
-			(p->gpu->devices == 1 && snap_counted(e, slot))) {
+			(p->gpu->devices == 1 && snap_counted(&e->picture, slot))) {
 			continue;
 		}
 		struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 		while (told_next(&t)) {
-			uint32_t at = snap_gpu_of_pod(e, p, t.uuid);
+			uint32_t at = snap_gpu_of_pod(&e->picture, p, t.uuid);
 			if (at != WORLD_NONE) {
 				found(e, p, slot, at);
-			} else if (!ledger_of_named_has(e, &t, p)) {
+			} else if (!ledger_of_named_has(&e->book, &t, p)) {
 				strand(e, p, slot, t.uuid, false);
 			}
 		}
@@ -231,7 +232,7 @@ static void sweep(struct engine *e)
 	bool any = false;
 	for (size_t i = e->orphans.items.count; i-- > 0;) {
 		struct orphan *o = &e->orphans.items.items[i];
-		if (o->seen + 1 < e->step) {
+		if (o->seen + 1 < e->time.step) {
 			orphan_free(o);
 			VEC_REMOVE_SWAP(&e->orphans.items, i);
 			any = true;
@@ -247,9 +248,9 @@ static void sweep(struct engine *e)
 	}
 }
 
-static bool is_now(const struct engine *e, const struct orphan *o)
+static bool is_now(const struct step_time *time, const struct orphan *o)
 {
-	return o->seen == e->step;
+	return o->seen == time->step;
 }
 
 static int64_t lost_ms(const struct engine *e)
@@ -261,19 +262,19 @@ static int64_t lost_ms(const struct engine *e)
 static void keep_time(struct engine *e)
 {
 	vec_for_each (struct orphan, o, &e->orphans.items) {
-		uint32_t at = snap_node_of(e, o->node);
-		bool answers = at != WORLD_NONE && e->snap.nodes.items[at].noun->ready;
-		if (!is_now(e, o)) {
+		uint32_t at = snap_node_of(&e->picture, o->node);
+		bool answers = at != WORLD_NONE && e->picture.snap.nodes.items[at].noun->ready;
+		if (!is_now(&e->time, o)) {
 			continue;
 		}
 		/* One of the other mode that goes is no hope of it. */
 		if ((o->leaving && !o->amiss) || !answers) {
 			o->since = -1;
 		} else if (o->since < 0) {
-			o->since = e->now;
+			o->since = e->time.now;
 		}
 		if (o->since >= 0) {
-			wake_by(e, o->since + lost_ms(e));
+			wake_by(&e->time, o->since + lost_ms(e));
 		}
 	}
 }
@@ -288,7 +289,7 @@ void orphans_find(struct engine *e)
 		find_stranded(e);
 	}
 	vec_for_each (const struct orphan, o, &e->orphans.items) {
-		e->report.gpus_orphaned += is_now(e, o) ? 1 : 0;
+		e->report.gpus_orphaned += is_now(&e->time, o) ? 1 : 0;
 	}
 	keep_time(e);
 	searches_plan(e);
@@ -296,7 +297,7 @@ void orphans_find(struct engine *e)
 
 bool orphan_is_late(const struct engine *e, const struct orphan *o)
 {
-	return o->since >= 0 && e->now - o->since >= lost_ms(e);
+	return o->since >= 0 && e->time.now - o->since >= lost_ms(e);
 }
 
 /* --- what is said and done about it --- */
@@ -313,12 +314,12 @@ static bool was_told(const struct orphan *o, const char *uid)
 
 /* What became of the capacity pod that the tenant knows for this GPU. */
 static void say_how(
-	struct str *out, const struct engine *e, const struct world_pod *p, const char *uuid)
+	struct str *out, const struct book *book, const struct world_pod *p, const char *uuid)
 {
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	while (told_next(&t) && strcmp(t.uuid, uuid) != 0) {
 	}
-	const struct holder *h = holder_find(e, t.capacity_pod);
+	const struct holder *h = holder_find(book, t.capacity_pod);
 	struct explain_loss loss = {.gpu = uuid, .capacity_pod = t.capacity_pod, .gone = true};
 	bool same = h != NULL && h->in_world && h->pod.identity != NULL &&
 		    strcmp(h->pod.identity->uuid, uuid) == 0;
@@ -339,7 +340,7 @@ static void tell(struct engine *e, const struct stranded *s, struct plan *plan)
 		return;
 	}
 	VEC_PUSH(&o->told, xstrdup(world_pod_uid(p)));
-	say_how(&text, e, p, o->uuid);
+	say_how(&text, &e->book, p, o->uuid);
 	emit_warning(e, plan, about_pod(p), "GpuOrphaned", str_text(&text));
 }
 

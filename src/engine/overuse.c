@@ -21,7 +21,7 @@
 static const struct node_state *fresh_state(const struct engine *e, uint32_t node)
 {
 	const struct node_state *s = node != WORLD_NONE ? world_state_of(e->world, node) : NULL;
-	return s != NULL && e->now - s->seen_ms <= STATE_FRESH_MS ? s : NULL;
+	return s != NULL && e->time.now - s->seen_ms <= STATE_FRESH_MS ? s : NULL;
 }
 
 /* Whoever does not tell what a device has does not tell who uses it either; and of two devices that
@@ -87,7 +87,7 @@ static void find_new(struct engine *e, const struct node_state *s, uint32_t node
 				.uuid = xstrdup(u->uuid),
 				.seen_ms = s->seen_ms - STATE_FRESH_MS - 1,
 				/* Another leader has said so, not long ago. */
-				.told_at = p->gpu->overuse_shown ? e->now : -1};
+				.told_at = p->gpu->overuse_shown ? e->time.now : -1};
 			(void)overuse_add(all, &made);
 		}
 	}
@@ -182,7 +182,7 @@ static bool had_this_share(const struct engine *e, struct overuse *o, const stru
 	int64_t seen_ms, int64_t policy_ms)
 {
 	int64_t resized = resized_ms(o, p);
-	return resized > policy_ms || seen_ms >= e->now - (policy_ms - resized) + APART_MS;
+	return resized > policy_ms || seen_ms >= e->time.now - (policy_ms - resized) + APART_MS;
 }
 
 /* False: there is nothing to remember of it any more. */
@@ -196,13 +196,13 @@ static bool look_again(struct engine *e, struct overuse *o, int64_t policy_ms)
 	int64_t used = o->sum_mib;
 	const struct node_state *s = used >= 0 ? fresh_state(e, p->node) : NULL;
 	if (s == NULL || !had_this_share(e, o, p, s->seen_ms, policy_ms)) {
-		return e->now - o->seen_ms <= FORGET_MS;
+		return e->time.now - o->seen_ms <= FORGET_MS;
 	}
 	o->known = true;
 	o->used_mib = used;
 	o->share_mib = p->gpu->mem_mib;
 	count_look(o, s);
-	bool told = o->told_at >= 0 && e->now - o->told_at < OVERUSE_TELL_EVERY_MS;
+	bool told = o->told_at >= 0 && e->time.now - o->told_at < OVERUSE_TELL_EVERY_MS;
 	return o->over || o->looks > 0 || told;
 }
 
@@ -248,7 +248,7 @@ struct crowd *crowd_touch(struct engine *e, const char *uuid)
 	struct crowd *c = crowd_find(all, uuid);
 	if (c == NULL) {
 		struct crowd made = {.uuid = xstrdup(uuid),
-			.changed_at = e->now,
+			.changed_at = e->time.now,
 			.failed_at = -1,
 			.first = MAP_NONE};
 		c = crowd_add(all, &made);
@@ -308,7 +308,7 @@ static void crowds_gather(struct engine *e, const struct world_node *n)
 		struct crowd *c = &all->crowds.items[*at];
 		if (c->sum != c->members) {
 			c->members = c->sum;
-			c->changed_at = e->now;
+			c->changed_at = e->time.now;
 		}
 	}
 }

@@ -122,7 +122,7 @@ static bool is_short(const struct engine *e, const struct crowd *c, const struct
 		explain_short(why, d->total_mib - d->used_mib);
 		return true;
 	}
-	if (c->failed_at >= 0 && e->now - c->failed_at <= FAILED_FOR_MS &&
+	if (c->failed_at >= 0 && e->time.now - c->failed_at <= FAILED_FOR_MS &&
 		lacks_its_share(e, c->victim, s, c->uuid)) {
 		str_append_text(why, "another tenant had no memory left there");
 		*ret_spared = c->victim;

@@ -41,11 +41,11 @@ void overuse_tend(struct engine *e)
 	if (overuse_running(e)) {
 		return;
 	}
-	if (e->now < all->next_at) {
-		wake_by(e, all->next_at);
+	if (e->time.now < all->next_at) {
+		wake_by(&e->time, all->next_at);
 		return;
 	}
-	all->next_at = e->now + PASS_MS;
+	all->next_at = e->time.now + PASS_MS;
 	pass->pass++;
 	pass->over = pass->contended = 0;
 	pass->over_mib = 0;
@@ -70,7 +70,7 @@ static void look_at_remark(struct engine *e, struct overuses *all)
 		enter(pass, OVERUSE_LEFT, all->items.count);
 		return;
 	}
-	bool old = e->now - all->remarks.items[pass->at].at >= REMARK_EVERY_MS;
+	bool old = e->time.now - all->remarks.items[pass->at].at >= REMARK_EVERY_MS;
 	pass->left -= 1;
 	if (old) {
 		pass->left -= WORK_GONE;

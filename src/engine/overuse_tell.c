@@ -32,14 +32,14 @@ void overuse_remark(
 	a->is_true = what->is_true;
 	a->reason = what->reason;
 	a->message = arena_strdup(&plan->arena, message);
-	struct remark made = {xstrdup(world_pod_uid(p)), e->now};
+	struct remark made = {xstrdup(world_pod_uid(p)), e->time.now};
 	(void)remark_add(&e->evictions.overuses, &made);
 }
 
 static void tell_over(
 	struct engine *e, struct overuse *o, const struct world_pod *p, struct plan *plan)
 {
-	bool due = o->told_at < 0 || e->now - o->told_at >= OVERUSE_TELL_EVERY_MS;
+	bool due = o->told_at < 0 || e->time.now - o->told_at >= OVERUSE_TELL_EVERY_MS;
 	if (!o->over || !o->known) {
 		return;
 	}
@@ -59,7 +59,7 @@ static void tell_over(
 		.evicts = policy != NULL && policy->memory_overuse == OVERUSE_EVICT};
 	explain_overuse(&text, &facts);
 	if (due) {
-		o->told_at = e->now;
+		o->told_at = e->time.now;
 		overuse_tell(e, p, REASON_MEMORY_OVERUSE, str_text(&text), plan);
 	}
 	if (!p->gpu->overuse_shown) {

@@ -28,18 +28,18 @@ static const char *sentence(struct plan *plan, enum reason reason, const struct 
 }
 
 /* While as many writes are under way as may be, one that says so would only make it last longer. */
-static int64_t tell_after(const struct engine *e, const struct waiter *w)
+static int64_t tell_after(const struct book *book, const struct waiter *w)
 {
-	int64_t slow = flights_room(e) ? GRANTING_SLOW_MS : GRANTING_FULL_MS;
+	int64_t slow = flights_room(book) ? GRANTING_SLOW_MS : GRANTING_FULL_MS;
 	return w->reason == REASON_GRANTING ? slow : TELL_AFTER_MS;
 }
 
 /* It stands in a ledger, and only the watch is late. A word would make another version of it, which
  * the watch shows even later: the placement would meet a conflict until then, and with a word a
  * minute for ever. Not where a word is what ends a placement that may land yet. */
-static bool only_lacks_watch(const struct engine *e, const struct waiter *w)
+static bool only_lacks_watch(const struct step_time *time, const struct waiter *w)
 {
-	if (w->reason != REASON_GRANTING || w->granted_step != e->step || landings_linger(w)) {
+	if (w->reason != REASON_GRANTING || w->granted_step != time->step || landings_linger(w)) {
 		return false;
 	}
 	const struct holder *h = w->granted_by;
@@ -47,24 +47,24 @@ static bool only_lacks_watch(const struct engine *e, const struct waiter *w)
 }
 
 /* Whoever waited long for something else is not told of a write that has just begun. */
-static bool is_early(const struct engine *e, const struct waiter *w, int64_t now)
+static bool is_early(const struct book *book, const struct waiter *w, int64_t now)
 {
-	int64_t least = only_lacks_watch(e, w) ? GRANTING_FULL_MS : TELL_AFTER_MS;
+	int64_t least = only_lacks_watch(book->time, w) ? GRANTING_FULL_MS : TELL_AFTER_MS;
 	bool begins = w->reason == REASON_GRANTING && now - w->granting_from < least;
-	return begins || now - w->first_seen < tell_after(e, w);
+	return begins || now - w->first_seen < tell_after(book, w);
 }
 
-static bool worth_telling(const struct engine *e, const struct waiter *w, int64_t now)
+static bool worth_telling(const struct book *book, const struct waiter *w, int64_t now)
 {
 	/* What an earlier step found may be of minutes ago: of before the watches broke, or before
 	 * this process was stopped. A step that was cut short comes to it soon. */
-	if (w->reason == REASON_NONE || w->judged != e->step || is_early(e, w, now)) {
+	if (w->reason == REASON_NONE || w->judged != book->time->step || is_early(book, w, now)) {
 		return false;
 	}
 	bool shown =
 		text_equals(w->pod.placed.reason, reason_name(w->reason)) && !w->pod.placed.is_true;
 	bool asked = w->condition_at != 0 && w->condition_reason == w->reason;
-	int64_t every = only_lacks_watch(e, w) ? GRANTING_AGAIN_MS : TELL_EVERY_MS;
+	int64_t every = only_lacks_watch(book->time, w) ? GRANTING_AGAIN_MS : TELL_EVERY_MS;
 	bool too_soon = w->condition_at != 0 && now - w->condition_at < every;
 	/* A write that is under way says it itself, and another to the same pod would end it. */
 	if (w->reason == REASON_GRANTING && w->flight != 0) {
@@ -91,7 +91,7 @@ static struct place_request asked_now(
 	struct engine *e, const struct waiter *w, struct claims_of *claims)
 {
 	struct place_request r = w->asked;
-	(void)needs_claims(e, &w->pod, claims);
+	(void)needs_claims(e->world, &w->pod, claims);
 	r.pod = &w->pod;
 	r.claims = claims->items;
 	r.claim_count = claims->count;
@@ -104,7 +104,7 @@ static void survey(struct engine *e, const struct waiter *w, struct unfit_tally 
 {
 	struct claims_of claims;
 	struct place_request r = asked_now(e, w, &claims);
-	place_survey(&e->snap, &r, ret);
+	place_survey(&e->picture.snap, &r, ret);
 	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
 		const struct world_node *n = world_node_at(e->world, i);
 		enum unfit cause = !n->known || n->noun.gpus > 0 ? UNFIT_NONE
@@ -125,12 +125,12 @@ static bool count_lacks(struct engine *e, const struct waiter *w, struct lack_ta
 	static const enum reason with_lacks[] = {REASON_SHORT_COMPUTE, REASON_SHORT_MEMORY,
 		REASON_MAX_TENANTS, REASON_NO_SCALE_UP, REASON_GPU_UNHEALTHY, REASON_SHORT_GPUS,
 		REASON_EXCLUSIVE, REASON_REACQUIRING, REASON_MPS_HELD_OFF};
-	bool has_some = w->granted_step == e->step || w->hold.count > 0 || landings_linger(w);
+	bool has_some = w->granted_step == e->time.step || w->hold.count > 0 || landings_linger(w);
 	for (size_t i = 0; i < COUNT_OF(with_lacks) && !has_some; i++) {
 		if (w->reason == with_lacks[i]) {
 			struct claims_of claims;
 			struct place_request r = asked_now(e, w, &claims);
-			place_count_lacks(&e->snap, &r, ret);
+			place_count_lacks(&e->picture.snap, &r, ret);
 			return true;
 		}
 	}
@@ -138,15 +138,15 @@ static bool count_lacks(struct engine *e, const struct waiter *w, struct lack_ta
 }
 
 /* The smallest number of those who are there and its own; or how many GPUs one node has for it. */
-static uint32_t most_tenants(const struct engine *e, const struct waiter *w)
+static uint32_t most_tenants(const struct picture *picture, const struct waiter *w)
 {
 	uint32_t most = w->asked.max_tenants, at = w->miss.best_gpu;
 	if (w->reason == REASON_SHORT_GPUS) {
 		return w->group.best_count;
 	}
 	if (w->reason == REASON_MAX_TENANTS && w->miss.best_node != NULL &&
-		at < e->snap.gpus.count && e->snap.gpus.items[at].max_tenants < most) {
-		most = e->snap.gpus.items[at].max_tenants;
+		at < picture->snap.gpus.count && picture->snap.gpus.items[at].max_tenants < most) {
+		most = picture->snap.gpus.items[at].max_tenants;
 	}
 	return most;
 }
@@ -173,10 +173,10 @@ static void name_most_memory(struct engine *e, struct waiter *w)
 {
 	struct claims_of claims;
 	struct place_request r = asked_now(e, w, &claims);
-	uint32_t gpu = place_most_memory(&e->snap, &r);
+	uint32_t gpu = place_most_memory(&e->picture.snap, &r);
 	if (gpu != PLACE_NOWHERE) {
-		const struct place_gpu *g = &e->snap.gpus.items[gpu];
-		w->miss.best_node = e->snap.nodes.items[g->node].noun->name;
+		const struct place_gpu *g = &e->picture.snap.gpus.items[gpu];
+		w->miss.best_node = e->picture.snap.nodes.items[g->node].noun->name;
 		w->miss.best_gpu = gpu;
 		w->miss.best_milli = g->free_milli;
 		w->miss.best_mib = g->free_mib;
@@ -184,16 +184,16 @@ static void name_most_memory(struct engine *e, struct waiter *w)
 }
 
 /* What its daemon, or the last capacity pod of its node, said. */
-static const char *failure_of(struct engine *e, const struct waiter *w)
+static const char *failure_of(struct picture *picture, const struct waiter *w)
 {
 	if (w->reason == REASON_MPS_HELD_OFF) {
-		return mps_explain(e, w);
+		return mps_explain(picture, w);
 	}
 	if (w->reason != REASON_CAPACITY_FAILED || w->miss.best_node == NULL) {
 		return NULL;
 	}
-	const struct node_memo *m = memo_find(e, w->miss.best_node);
-	return m != NULL && e->now < m->until ? m->why : NULL;
+	const struct node_memo *m = memo_find(picture->book, w->miss.best_node);
+	return m != NULL && picture->time->now < m->until ? m->why : NULL;
 }
 
 /* NULL: none did. */
@@ -216,9 +216,9 @@ static const char *policy_against_asking(
 
 static bool is_time(struct engine *e, const struct waiter *w, int64_t now)
 {
-	wake_by(e,
+	wake_by(&e->time,
 		now - w->first_seen < TELL_AFTER_MS ? w->first_seen + TELL_AFTER_MS : TIME_NEVER);
-	return worth_telling(e, w, now);
+	return worth_telling(&e->book, w, now);
 }
 
 static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
@@ -237,13 +237,13 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	next = injection.next > 0 ? injection.next : next;
 	struct claims_of claims = {.count = 0};
 	if (w->reason == REASON_VOLUME_NOT_READY) {
-		(void)needs_claims(e, &w->pod, &claims);
+		(void)needs_claims(e->world, &w->pod, &claims);
 	}
 	struct quota_view quota = {0};
 	if (w->reason == REASON_QUOTA) {
 		(void)quotas_left(e, w, &quota);
 	}
-	const char *rule = NULL, *theirs = failure_of(e, w);
+	const char *rule = NULL, *theirs = failure_of(&e->picture, w);
 	if (w->reason == REASON_EXCLUSIVE) {
 		company_explain(e, w, &rule, &theirs);
 	} else if (w->reason == REASON_STARTS_IN_TURN) {
@@ -265,7 +265,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		.lacks = count_lacks(e, w, &lacks) ? &lacks : NULL,
 		.claim = claims.blocker,
 		.count = tells_count(w) ? waiter_count(w) : 0,
-		.limit = injection.times > 0 ? injection.times : most_tenants(e, w),
+		.limit = injection.times > 0 ? injection.times : most_tenants(&e->picture, w),
 		.name = policy != NULL			  ? policy
 			: w->reason == REASON_OTHER_GATES ? other_gate(&w->pod)
 			: injection.class != NULL	  ? injection.class
@@ -288,7 +288,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 /* C35. Nobody makes a bare pod anew, so it is not given back: its owner is told, once. */
 static void tell_bare(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
 {
-	if (!text_empty(w->pod.owner.uid) || w->judged != e->step || w->vain_since < 0) {
+	if (!text_empty(w->pod.owner.uid) || w->judged != e->time.step || w->vain_since < 0) {
 		return;
 	}
 	if (!reason_would_run_whole(w->reason)) {
@@ -300,7 +300,7 @@ static void tell_bare(struct engine *e, struct waiter *w, int64_t now, struct pl
 	int64_t minutes = p != NULL ? p->rollout.give_back_min : 0;
 	int64_t due = w->vain_since + minutes * 60000;
 	if (minutes == 0 || now < due) {
-		wake_by(e, minutes == 0 ? TIME_NEVER : due);
+		wake_by(&e->time, minutes == 0 ? TIME_NEVER : due);
 		return;
 	}
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
@@ -315,14 +315,14 @@ static void tell_bare(struct engine *e, struct waiter *w, int64_t now, struct pl
 /* A pod whose gate is gone and that we remember placing: say so once. */
 static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
 {
-	if (w->seen == e->step || w->condition_reason == REASON_PLACED) {
+	if (w->seen == e->time.step || w->condition_reason == REASON_PLACED) {
 		return;
 	}
 	const struct world_pod *p = world_pod_by_uid(e->world, w->uid);
 	if (p == NULL || p->gpu->uuid == NULL) {
 		return;
 	}
-	const struct holder *h = holder_of_tenant(e, p->gpu);
+	const struct holder *h = holder_of_tenant(&e->book, p->gpu);
 	struct explain_facts f = {.want_milli = p->gpu->milli,
 		.want_mib = p->gpu->mem_mib,
 		.count = p->gpu->devices > 1 ? p->gpu->devices : 0,
@@ -347,7 +347,7 @@ static void correct_placed(struct engine *e, int64_t now, struct plan *plan)
 			world_pod_terminal(p)) {
 			continue;
 		}
-		struct waiter *w = waiter_touch(e, world_pod_uid(p), now);
+		struct waiter *w = waiter_touch(&e->book, world_pod_uid(p), now);
 		if (w->condition_reason == REASON_PLACED && w->condition_at != 0 &&
 			now - w->condition_at < TELL_EVERY_MS) {
 			continue;
@@ -378,12 +378,12 @@ void report_waiting(struct engine *e, struct engine_now now, struct plan *plan)
 		w->miss.best_node = NULL;
 		w->passed.kept_for = 0;
 	}
-	for (size_t i = 0; i < e->waiters.count; i++) {
-		tell_placed(e, e->waiters.items[i], plan);
+	for (size_t i = 0; i < e->book.waiters.count; i++) {
+		tell_placed(e, e->book.waiters.items[i], plan);
 	}
 	correct_placed(e, now.mono_ms, plan);
 	e->report.granted_milli = 0;
-	vec_for_each (const struct place_gpu, g, &e->snap.gpus) {
+	vec_for_each (const struct place_gpu, g, &e->picture.snap.gpus) {
 		e->report.granted_milli +=
 			g->state == GPU_OPENING ? 0 : MODEL_GPU_MILLI - g->free_milli;
 	}

@@ -11,11 +11,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/map.h"
+#include "base/vec.h"
 #include "model/policy.h"
+#include "place/place.h"
 
-struct engine;
+struct book;
 struct holder;
+struct step_time;
 struct waiter;
+struct world;
 struct world_gpu;
 struct world_pod;
 
@@ -37,27 +42,52 @@ struct snap_gpu {
 	uint32_t same;	    /* the next that tells the same UUID; WORLD_NONE: none */
 };
 
+/* The picture itself. */
+struct picture {
+	const struct step_time *time; /* borrowed, as are the next two */
+	struct world *world;
+	struct book *book;
+	struct snapshot snap;
+	struct {
+		VEC_FIELDS(struct snap_gpu);
+	} snap_gpus; /* beside snap.gpus */
+	struct {
+		VEC_FIELDS(uint32_t);
+	} snap_nodes; /* world index of each snapshot node */
+	struct {
+		VEC_FIELDS(uint32_t);
+	} node_to_snap;		 /* world index to snapshot index */
+	struct map gpus_by_uuid; /* of this step, to places in snap_gpus */
+	struct {
+		VEC_FIELDS(uint64_t);
+	} counted; /* a bit for each pod slot: the ledger counted it in this step */
+};
+
 struct chosen {
 	struct waiter *waiter;
 	uint32_t gpu;
 	int64_t milli, mem_mib;
 };
 
-void gpu_index_begin(struct engine *e);
-void gpu_index_add(struct engine *e, uint32_t gpu);		 /* which is in the picture */
-uint32_t snap_node_of(const struct engine *e, const char *name); /* NULL: none */
-uint32_t snap_node_at(const struct engine *e, uint32_t node);	 /* of the world's index */
+void picture_init(struct picture *picture, const struct step_time *time, struct world *world,
+	struct book *book);
+void picture_finish(struct picture *picture);
+void picture_begin(struct picture *picture); /* of another step: there is nothing in it yet */
+void gpu_index_add(struct picture *picture, uint32_t gpu); /* which is in the picture */
+uint32_t snap_node_of(const struct picture *picture, const char *name); /* NULL: none */
+uint32_t snap_node_at(const struct picture *picture, uint32_t node);	/* of the world's index */
 /* Places in the picture, WORLD_NONE: none. `node` is one of the picture's, too. */
-uint32_t snap_gpu_on(const struct engine *e, const char *uuid, uint32_t node);
+uint32_t snap_gpu_on(const struct picture *picture, const char *uuid, uint32_t node);
 /* Of a tenant: on the node where it runs, or will. */
-uint32_t snap_gpu_of_pod(const struct engine *e, const struct world_pod *p, const char *uuid);
+uint32_t snap_gpu_of_pod(
+	const struct picture *picture, const struct world_pod *p, const char *uuid);
 /* All that tell it, wherever they are. */
-uint32_t snap_gpu_first(const struct engine *e, const char *uuid);
-uint32_t snap_gpu_next(const struct engine *e, uint32_t gpu);
+uint32_t snap_gpu_first(const struct picture *picture, const char *uuid);
+uint32_t snap_gpu_next(const struct picture *picture, uint32_t gpu);
 /* The ledger counted the pod of this slot. */
 #define COUNTED_BITS 64
-bool snap_counted(const struct engine *e, uint32_t slot);
+bool snap_counted(const struct picture *picture, uint32_t slot);
 /* The first of the tenant's capacity pods, as far as it is known; all of them are on one node. */
-struct holder *holder_of_tenant(const struct engine *e, const struct world_gpu *tenant);
+struct holder *holder_of_tenant(const struct book *book, const struct world_gpu *tenant);
 
 #endif

@@ -31,10 +31,10 @@ static bool told_same(const void *owner, uint32_t slot, const void *key)
 	return p->told.items[slot].hash == *(const uint64_t *)key;
 }
 
-static struct policy_set policy_set_of(const struct engine *e)
+static struct policy_set policy_set_of(const struct world *world)
 {
 	struct policy_set set;
-	set.items = world_policies(e->world, &set.count);
+	set.items = world_policies(world, &set.count);
 	return set;
 }
 
@@ -56,7 +56,7 @@ static void pass_begin(struct engine *e, struct policies_pass *p, int64_t now)
 	p->at = 0;
 	VEC_CLEAR(&p->met);
 	map_clear(&p->met_index);
-	p->set_count = policy_set_of(e).count;
+	p->set_count = policy_set_of(e->world).count;
 	free(p->cells);
 	p->cells = xcalloc(p->set_count + 1, sizeof *p->cells);
 	e->policy_version = world_policy_version(e->world);
@@ -95,14 +95,14 @@ static enum telling telling(struct engine *e, const struct pod *pod, enum reason
 	uint32_t at = map_find(&p->told_index, hash, &hash);
 	bool first = at == MAP_NONE;
 	if (first) {
-		struct told_pod made = {hash, e->now};
+		struct told_pod made = {hash, e->time.now};
 		VEC_PUSH(&p->told, made);
 		at = (uint32_t)p->told.count - 1;
 		map_put(&p->told_index, hash, at);
 	}
 	struct told_pod *told = &p->told.items[at];
-	bool again = !first && e->now - told->at >= AGAIN_MS;
-	told->at = again ? e->now : told->at;
+	bool again = !first && e->time.now - told->at >= AGAIN_MS;
+	told->at = again ? e->time.now : told->at;
 	if (p->asked_at == 0) {
 		p->asked_at = told->at;
 	}
@@ -205,7 +205,7 @@ static void visit(struct engine *e, const struct world_pod *wp, struct plan *pla
 	}
 	const struct world_namespace *n = world_namespace_find(e->world, wp->ns);
 	const struct namespace *ns = n != NULL && n->known ? &n->noun : NULL;
-	struct policy_set set = policy_set_of(e);
+	struct policy_set set = policy_set_of(e->world);
 	struct policy_subject who = policy_subject_of(&pod, ns);
 	struct policy_choice choice = policy_choose(&set, &who);
 	if (wp->gpu->class == WORLD_WHOLE || wp->gpu->class == WORLD_PENDING) {
@@ -226,7 +226,7 @@ static bool status_is_right(const struct policy *p, const struct policy_tally *t
 static void pass_end(struct engine *e, int64_t now, struct plan *plan)
 {
 	struct policies_pass *p = e->pass;
-	struct policy_set set = policy_set_of(e);
+	struct policy_set set = policy_set_of(e->world);
 	p->running = false;
 	for (uint32_t i = 0; i < set.count && i < p->set_count; i++) {
 		const struct policy *policy = set.items[i];
@@ -264,14 +264,14 @@ void policies_step(struct engine *e, struct engine_now now, uint32_t budget, str
 			return;
 		}
 		if (now.mono_ms - p->started_at < PASS_EVERY_MS) {
-			wake_by(e, p->started_at + PASS_EVERY_MS);
+			wake_by(&e->time, p->started_at + PASS_EVERY_MS);
 			return;
 		}
 		p->asked_at = again ? 0 : p->asked_at;
 		pass_begin(e, p, now.mono_ms);
 	}
 	/* Cells belong to places in the set: another set, another pass. */
-	if (p->set_count != policy_set_of(e).count) {
+	if (p->set_count != policy_set_of(e->world).count) {
 		pass_begin(e, p, now.mono_ms);
 	}
 	uint32_t slots = (uint32_t)world_pod_slots(e->world);

@@ -23,9 +23,9 @@ static bool lacks_room(enum reason reason)
 	       reason == REASON_WHOLE_POD_FIRST;
 }
 
-bool preempt_allowed(const struct engine *e, const struct pod *pod)
+bool preempt_allowed(const struct world *world, const struct pod *pod)
 {
-	const struct policy *policy = policy_of(e->world, pod).policy;
+	const struct policy *policy = policy_of(world, pod).policy;
 	return !pod->never_preempts && (policy == NULL || !policy->never_preempts);
 }
 
@@ -43,8 +43,8 @@ static int64_t due_at(const struct engine *e, const struct waiter *w)
 static bool is_due(const struct engine *e, const struct waiter *w)
 {
 	/* Who has some of its GPUs completes them, or gives them back. */
-	return w->passed.lacks_since >= 0 && w->granted_step != e->step && lacks_room(w->reason) &&
-	       e->now >= due_at(e, w);
+	return w->passed.lacks_since >= 0 && w->granted_step != e->time.step &&
+	       lacks_room(w->reason) && e->time.now >= due_at(e, w);
 }
 
 static bool anyone_is_due(struct engine *e)
@@ -54,12 +54,12 @@ static bool anyone_is_due(struct engine *e)
 		const struct waiter *w = e->ranked.items[i].waiter;
 		due = due || is_due(e, w);
 		if (w->passed.lacks_since >= 0) {
-			wake_by(e, due_at(e, w));
+			wake_by(&e->time, due_at(e, w));
 		}
 	}
 	vec_for_each (struct whole *const, w, &e->wholes.ranked) {
 		due = due || whole_preempts(e, *w);
-		wake_by(e, whole_preempts_at(e, *w));
+		wake_by(&e->time, whole_preempts_at(e, *w));
 	}
 	return due;
 }
@@ -102,7 +102,7 @@ static const struct world_pod *first_of(
 
 static struct choice choose(struct engine *e, const struct waiter *w, const struct place_request *r)
 {
-	struct contest c = {.snap = &e->snap, .request = r};
+	struct contest c = {.snap = &e->picture.snap, .request = r};
 	const struct incumbents *all = &e->preempting.incumbents;
 	struct choice best = {.gpu = WORLD_NONE};
 	struct victims v;
@@ -144,7 +144,7 @@ static struct choice look_for(struct engine *e, struct waiter *w)
 	struct place_request r = w->asked;
 	struct claims_of claims;
 	struct quota_view quota;
-	if (needs_claims(e, &w->pod, &claims) != REASON_NONE) {
+	if (needs_claims(e->world, &w->pod, &claims) != REASON_NONE) {
 		return nowhere;
 	}
 	int64_t left = quotas_left(e, w, &quota) / waiter_count(w);
@@ -158,11 +158,11 @@ static struct choice look_for(struct engine *e, struct waiter *w)
 	if (quota.name != NULL && left <= 0) {
 		return nowhere;
 	}
-	landings_lift(e, w);
-	hold_lift(e, w);
+	landings_lift(&e->picture, w);
+	hold_lift(&e->picture, w);
 	struct choice found = waiter_count(w) > 1 ? choose_many(e, w, &r) : choose(e, w, &r);
-	hold_settle(e, w, NULL);
-	landings_settle(e, w, NULL);
+	hold_settle(&e->picture, w, NULL);
+	landings_settle(&e->picture, w, NULL);
 	return found;
 }
 
@@ -176,10 +176,11 @@ enum evict_state preempt_one(struct engine *e, const struct pod *for_whom,
 	return evict_tenant(e, victim, &why, plan);
 }
 
-void gpus_list(const struct engine *e, const uint32_t *gpus, uint32_t count, struct str *out)
+void gpus_list(const struct picture *picture, const uint32_t *gpus, uint32_t count, struct str *out)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		const struct gpu_identity *id = e->snap_gpus.items[gpus[i]].holder->pod.identity;
+		const struct gpu_identity *id =
+			picture->snap_gpus.items[gpus[i]].holder->pod.identity;
 		if (id != NULL) {
 			str_append_text(out, out->len > 0 ? "," : "");
 			str_append_text(out, id->uuid);
@@ -191,15 +192,16 @@ void gpus_list(const struct engine *e, const uint32_t *gpus, uint32_t count, str
 static void preempt_for(struct engine *e, struct waiter *w, struct plan *plan)
 {
 	struct choice found = look_for(e, w);
-	w->preempt_at = e->now + PREEMPT_LATER_MS;
+	w->preempt_at = e->time.now + PREEMPT_LATER_MS;
 	if (found.gpu == WORLD_NONE) {
 		return;
 	}
 	CLEANUP(str_finish) struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
 	uint32_t one[] = {found.gpu};
-	gpus_list(e, found.count > 0 ? found.gpus : one, found.count > 0 ? found.count : 1, &uuids);
+	gpus_list(&e->picture, found.count > 0 ? found.gpus : one,
+		found.count > 0 ? found.count : 1, &uuids);
 	/* Nobody goes for who may get nothing there. */
-	if (inject_asks(e, &w->pod, e->snap_gpus.items[found.gpu].holder)) {
+	if (inject_asks(e, &w->pod, e->picture.snap_gpus.items[found.gpu].holder)) {
 		return;
 	}
 	bool goes_on = hold_is_on(w, found.gpu);
@@ -209,10 +211,10 @@ static void preempt_for(struct engine *e, struct waiter *w, struct plan *plan)
 	}
 	bool moves = state == EVICT_SENT || (goes_on && state == EVICT_GOING);
 	if (moves) {
-		hold_make(e, w, str_text(&uuids), &found.share);
+		hold_make(&e->time, w, str_text(&uuids), &found.share);
 	}
 	if (moves || goes_on) {
-		w->preempt_at = e->now + PREEMPT_SOON_MS;
+		w->preempt_at = e->time.now + PREEMPT_SOON_MS;
 	}
 }
 
@@ -227,7 +229,7 @@ static size_t preempt_wholes(
 			break;
 		}
 		if (looked_at < LOOK_GPUS && whole_preempts(e, w)) {
-			looked_at += e->snap.gpus.count;
+			looked_at += e->picture.snap.gpus.count;
 			whole_preempt(e, w, plan);
 		}
 	}
@@ -247,11 +249,11 @@ static void look_round(struct engine *e, struct plan *plan)
 			continue;
 		}
 		/* Nobody goes for a pod that the scheduler may refuse for what is not judged. */
-		if (preempt_allowed(e, &w->pod) && whole_is_judged(&w->pod)) {
-			looked_at += e->snap.gpus.count;
+		if (preempt_allowed(e->world, &w->pod) && whole_is_judged(&w->pod)) {
+			looked_at += e->picture.snap.gpus.count;
 			preempt_for(e, w, plan);
 		} else {
-			w->preempt_at = e->now + PREEMPT_LATER_MS;
+			w->preempt_at = e->time.now + PREEMPT_LATER_MS;
 		}
 	}
 	p->from = i < e->ranked.count ? i : 0;
@@ -266,15 +268,15 @@ void preempt_tenants(struct engine *e, struct plan *plan)
 	if (plan->unfinished || e->resume != 0 || !anyone_is_due(e)) {
 		return;
 	}
-	if (e->now < e->preempting.next_at) {
-		wake_by(e, e->preempting.next_at);
+	if (e->time.now < e->preempting.next_at) {
+		wake_by(&e->time, e->preempting.next_at);
 		return;
 	}
-	e->preempting.next_at = e->now + LOOK_MS;
+	e->preempting.next_at = e->time.now + LOOK_MS;
 	incumbents_gather(e);
 	look_round(e, plan);
 	if (anyone_is_due(e)) {
-		wake_by(e, e->preempting.next_at);
+		wake_by(&e->time, e->preempting.next_at);
 	}
 }
 

@@ -24,9 +24,11 @@
 #include "siege.h"
 
 struct engine;
+struct picture;
 struct plan;
 struct pod;
 struct whole;
+struct world;
 struct world_pod;
 
 struct preempting {
@@ -48,11 +50,12 @@ int64_t preempt_patience(const struct engine *e);
 /* After the decisions of a step. */
 void preempt_tenants(struct engine *e, struct plan *plan);
 void preempting_finish(struct preempting *p);
-bool preempt_allowed(const struct engine *e, const struct pod *pod);
+bool preempt_allowed(const struct world *world, const struct pod *pod);
 enum evict_state preempt_one(struct engine *e, const struct pod *for_whom,
 	const struct world_pod *victim, struct plan *plan);
 /* The UUIDs of these GPUs of the snapshot as a list, those that are known. */
-void gpus_list(const struct engine *e, const uint32_t *gpus, uint32_t count, struct str *out);
+void gpus_list(
+	const struct picture *picture, const uint32_t *gpus, uint32_t count, struct str *out);
 
 /* whole_preempt.c: the same for whole GPUs */
 bool whole_preempts(const struct engine *e, const struct whole *w); /* is it due? */

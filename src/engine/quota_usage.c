@@ -45,13 +45,13 @@ void quotas_take_pod(struct engine *e, const struct world_pod *p, int64_t milli)
 }
 
 /* A pod starts once: of all that it may be told yet only the largest counts. */
-static int64_t expected(const struct engine *e, const struct waiter *w)
+static int64_t expected(const struct step_time *time, const struct waiter *w)
 {
 	int64_t milli = 0;
-	if (w->granted_step == e->step) {
+	if (w->granted_step == time->step) {
 		milli = holder_ledger(w->granted_by)->items[w->granted_index].milli;
 	}
-	if (w->group.stale_step == e->step && w->group.stale_milli > milli) {
+	if (w->group.stale_step == time->step && w->group.stale_milli > milli) {
 		milli = w->group.stale_milli;
 	}
 	vec_for_each (const struct landing, t, &w->landings) {
@@ -62,10 +62,10 @@ static int64_t expected(const struct engine *e, const struct waiter *w)
 
 void quotas_count_waiters(struct engine *e)
 {
-	for (size_t i = 0; e->quota_used.count > 0 && i < e->waiters.count; i++) {
-		struct waiter *w = e->waiters.items[i];
+	for (size_t i = 0; e->quota_used.count > 0 && i < e->book.waiters.count; i++) {
+		struct waiter *w = e->book.waiters.items[i];
 		const struct world_pod *p = world_pod_by_uid(e->world, w->uid);
-		w->quota_milli = p != NULL && p->gpu->gated ? expected(e, w) : 0;
+		w->quota_milli = p != NULL && p->gpu->gated ? expected(&e->time, w) : 0;
 		if (w->quota_milli > 0) {
 			quotas_take_pod(e, p, w->quota_milli);
 		}

@@ -54,7 +54,7 @@ static void gather(struct engine *e, int64_t now)
 			continue;
 		}
 		struct candidate c = {
-			waiter_of(e, p, now), world_class_slot(e->world, WORLD_TENANT, i)};
+			waiter_of(&e->book, p, now), world_class_slot(e->world, WORLD_TENANT, i)};
 		waiter_refresh(c.waiter, p);
 		if (c.waiter->ranked > 0 && c.waiter->ranked == r->last) {
 			r->kept.items[c.waiter->rank] = c;
@@ -66,7 +66,7 @@ static void gather(struct engine *e, int64_t now)
 
 static void push(struct engine *e, const struct candidate *c)
 {
-	c->waiter->ranked = e->step;
+	c->waiter->ranked = e->time.step;
 	c->waiter->rank = (uint32_t)e->ranked.count;
 	VEC_PUSH(&e->ranked, *c);
 }
@@ -92,5 +92,5 @@ void rank_waiters(struct engine *e, int64_t now)
 	for (; next < r->fresh.count; next++) {
 		push(e, &r->fresh.items[next]);
 	}
-	r->last = e->step;
+	r->last = e->time.step;
 }

@@ -24,11 +24,12 @@ static int64_t stuck_since(struct engine *e, const struct world_pod *p)
 {
 	vec_for_each (struct stuck, s, &e->evictions.stuck) {
 		if (strcmp(s->uid, world_pod_uid(p)) == 0) {
-			s->seen = e->step;
+			s->seen = e->time.step;
 			return s->since;
 		}
 	}
-	struct stuck made = {.uid = xstrdup(world_pod_uid(p)), .since = e->now, .seen = e->step};
+	struct stuck made = {
+		.uid = xstrdup(world_pod_uid(p)), .since = e->time.now, .seen = e->time.step};
 	VEC_PUSH(&e->evictions.stuck, made);
 	return made.since;
 }
@@ -62,16 +63,16 @@ static void recycled_count(struct engine *e, const char *owner, int64_t since)
 	}
 	if (since > r->round_at) {
 		r->rounds++;
-		r->round_at = e->now;
+		r->round_at = e->time.now;
 	}
-	r->last_at = e->now;
+	r->last_at = e->time.now;
 }
 
 static void recycled_sweep(struct engine *e)
 {
 	struct evictions *all = &e->evictions;
 	for (size_t i = all->recycled.count; i-- > 0;) {
-		if (e->now - all->recycled.items[i].last_at >= CALM_MS) {
+		if (e->time.now - all->recycled.items[i].last_at >= CALM_MS) {
 			free(all->recycled.items[i].owner);
 			VEC_REMOVE_SWAP(&all->recycled, i);
 		}
@@ -95,9 +96,9 @@ static int64_t refused_ms(struct engine *e, const char *owner)
 	return REFUSED_MS << (doubled < DOUBLED_MOST ? doubled : DOUBLED_MOST);
 }
 
-static struct explain_facts facts_of(const struct engine *e, const struct world_pod *p)
+static struct explain_facts facts_of(const struct book *book, const struct world_pod *p)
 {
-	const struct holder *h = holder_of_tenant(e, p->gpu);
+	const struct holder *h = holder_of_tenant(book, p->gpu);
 	return (struct explain_facts){.want_milli = p->gpu->milli,
 		.want_mib = p->gpu->mem_mib,
 		.gpu = p->gpu->uuid,
@@ -108,8 +109,8 @@ static struct explain_facts facts_of(const struct engine *e, const struct world_
 static void tell(struct engine *e, const struct world_pod *p, enum reason reason,
 	const struct explain_facts *facts, struct plan *plan)
 {
-	struct waiter *w = waiter_touch(e, world_pod_uid(p), e->now);
-	bool too_soon = w->condition_at != 0 && e->now - w->condition_at < TELL_EVERY_MS;
+	struct waiter *w = waiter_touch(&e->book, world_pod_uid(p), e->time.now);
+	bool too_soon = w->condition_at != 0 && e->time.now - w->condition_at < TELL_EVERY_MS;
 	if (p->gpu->told == reason || too_soon) {
 		return;
 	}
@@ -119,7 +120,7 @@ static void tell(struct engine *e, const struct world_pod *p, enum reason reason
 	a->is_true = true;
 	a->reason = reason;
 	a->message = arena_strdup(&plan->arena, str_text(&text));
-	w->condition_at = e->now;
+	w->condition_at = e->time.now;
 	w->condition_reason = reason;
 }
 
@@ -130,15 +131,16 @@ static void recycle(struct engine *e, const struct world_pod *p, int64_t since, 
 	const struct pod pod = pod_of(p, &arena);
 	const char *owner = text_or(pod.owner.uid, "");
 	int64_t rest = rest_of(e, owner, since);
-	wake_by(e, since + rest);
+	wake_by(&e->time, since + rest);
 	enum job_says job = job_owns(&pod) ? job_ask(e, &pod, plan) : JOB_SAYS_MAX;
 	if (job == JOB_ASKED) {
 		return;
 	}
-	struct explain_facts facts = facts_of(e, p);
-	facts.waited_s = (e->now - since) / 1000;
+	struct explain_facts facts = facts_of(&e->book, p);
+	facts.waited_s = (e->time.now - since) / 1000;
 	struct evict_why why = {.reason = REASON_RECYCLED, .facts = facts, .as_judged = true};
-	bool goes = e->now - since >= rest && (owner_makes_anew(&pod.owner) || job == JOB_SPARES);
+	bool goes =
+		e->time.now - since >= rest && (owner_makes_anew(&pod.owner) || job == JOB_SPARES);
 	enum evict_state state = goes ? evict_tenant(e, p, &why, plan) : EVICT_HELD;
 	if (state == EVICT_SENT) {
 		recycled_count(e, owner, since);
@@ -153,8 +155,8 @@ static void recycle(struct engine *e, const struct world_pod *p, int64_t since, 
 static void look_at(struct engine *e, const struct world_pod *p, struct plan *plan)
 {
 	int64_t since = stuck_since(e, p);
-	if (e->now - since < stuck_ms(e)) {
-		wake_by(e, since + stuck_ms(e));
+	if (e->time.now - since < stuck_ms(e)) {
+		wake_by(&e->time, since + stuck_ms(e));
 	} else {
 		recycle(e, p, since, plan);
 	}
@@ -169,7 +171,7 @@ void recycle_tenants(struct engine *e, struct plan *plan)
 			look_at(e, p, plan);
 		} else if (p->gpu->told == REASON_PINNED_UNSCHEDULABLE && !p->gpu->gated &&
 			   p->node != WORLD_NONE && !world_pod_terminal(p)) {
-			struct explain_facts facts = facts_of(e, p);
+			struct explain_facts facts = facts_of(&e->book, p);
 			tell(e, p, REASON_PLACED, &facts, plan);
 		}
 	}

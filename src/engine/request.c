@@ -108,7 +108,7 @@ bool waiter_asks(struct engine *e, struct waiter *w, struct claims_of *claims)
 	if (!within_quota(e, w)) {
 		return false;
 	}
-	w->reason = needs_claims(e, &w->pod, claims);
+	w->reason = needs_claims(e->world, &w->pod, claims);
 	if (w->reason != REASON_NONE) {
 		return false;
 	}

@@ -11,8 +11,8 @@
 /* A search that finds nothing looks at every GPU, and mostly finds nothing the next time either. */
 #define VAIN_MS 30000
 
-static bool is_nearer(const struct engine *e, uint32_t a, const struct lack *on_a, uint32_t b,
-	const struct lack *on_b)
+static bool is_nearer(const struct picture *picture, uint32_t a, const struct lack *on_a,
+	uint32_t b, const struct lack *on_b)
 {
 	if (on_a->milli != on_b->milli) {
 		return on_a->milli < on_b->milli;
@@ -20,9 +20,9 @@ static bool is_nearer(const struct engine *e, uint32_t a, const struct lack *on_
 	if (on_a->mib != on_b->mib) {
 		return on_a->mib < on_b->mib;
 	}
-	const struct place_gpu *x = &e->snap.gpus.items[a], *y = &e->snap.gpus.items[b];
-	int by_node = strcmp(
-		e->snap.nodes.items[x->node].noun->name, e->snap.nodes.items[y->node].noun->name);
+	const struct place_gpu *x = &picture->snap.gpus.items[a], *y = &picture->snap.gpus.items[b];
+	int by_node = strcmp(picture->snap.nodes.items[x->node].noun->name,
+		picture->snap.nodes.items[y->node].noun->name);
 	return by_node != 0 ? by_node < 0 : strcmp(x->capacity_pod, y->capacity_pod) < 0;
 }
 
@@ -31,18 +31,18 @@ static uint32_t nearest(struct engine *e, const struct place_request *r)
 {
 	uint32_t best = PLACE_NOWHERE;
 	struct lack least = {0}, on;
-	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
-		const struct place_gpu *g = &e->snap.gpus.items[i];
+	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
+		const struct place_gpu *g = &e->picture.snap.gpus.items[i];
 		if (!lack_in_the_end(g, r, &on) ||
-			(best != PLACE_NOWHERE && !is_nearer(e, i, &on, best, &least)) ||
-			place_unfit(&e->snap, r, &e->snap.nodes.items[g->node], NULL) !=
-				UNFIT_NONE) {
+			(best != PLACE_NOWHERE && !is_nearer(&e->picture, i, &on, best, &least)) ||
+			place_unfit(&e->picture.snap, r, &e->picture.snap.nodes.items[g->node],
+				NULL) != UNFIT_NONE) {
 			continue;
 		}
 		best = i;
 		least = on;
 	}
-	e->looked_at += e->snap.gpus.count;
+	e->looked_at += e->picture.snap.gpus.count;
 	return best;
 }
 
@@ -54,10 +54,10 @@ static bool reserve_one(struct engine *e, struct waiter *w, const struct place_r
 	if (gpu == PLACE_NOWHERE) {
 		return true;
 	}
-	if (e->snap.gpus.items[gpu].kept_by != 0) {
+	if (e->picture.snap.gpus.items[gpu].kept_by != 0) {
 		return e->wholes.behind++ >= RESERVED_MOST;
 	}
-	place_keep_gpu(&e->snap, gpu, keeper_add(e, &w->pod, false));
+	place_keep_gpu(&e->picture.snap, gpu, keeper_add(e, &w->pod, false));
 	wholes_picture_changed(e);
 	e->wholes.reserved++;
 	return false;
@@ -76,13 +76,14 @@ static bool reserve_any(struct engine *e, struct waiter *w, const struct place_r
 static void reserve(struct engine *e, struct waiter *w)
 {
 	struct claims_of claims;
-	bool due = e->now - w->passed.waits_since >= patience_of(e) || w->passed.by >= PASSED_MOST;
+	bool due = e->time.now - w->passed.waits_since >= patience_of(e) ||
+		   w->passed.by >= PASSED_MOST;
 	if (!due) {
-		wake_by(e, w->passed.waits_since + patience_of(e));
+		wake_by(&e->time, w->passed.waits_since + patience_of(e));
 		return;
 	}
-	if (e->wholes.reserved >= RESERVED_MOST || e->now < w->passed.vain_until ||
-		needs_claims(e, &w->pod, &claims) != REASON_NONE) {
+	if (e->wholes.reserved >= RESERVED_MOST || e->time.now < w->passed.vain_until ||
+		needs_claims(e->world, &w->pod, &claims) != REASON_NONE) {
 		return;
 	}
 	struct place_request r = w->asked;
@@ -91,17 +92,17 @@ static void reserve(struct engine *e, struct waiter *w)
 	r.claim_count = claims.count;
 	r.apart = neighbours_mark(e, &w->pod);
 	bool vain = reserve_any(e, w, &r);
-	w->passed.vain_until = vain ? e->now + VAIN_MS : 0;
+	w->passed.vain_until = vain ? e->time.now + VAIN_MS : 0;
 	if (vain) {
-		wake_by(e, w->passed.vain_until);
+		wake_by(&e->time, w->passed.vain_until);
 	}
 }
 
 /* It is about to be given a share, as soon as a write that is under way has ended, and stands in no
  * ledger yet: until then others could take what it waits for. */
-static bool is_between(const struct engine *e, const struct waiter *w)
+static bool is_between(const struct step_time *time, const struct waiter *w)
 {
-	return w->reason == REASON_GRANTING && w->granted_step != e->step &&
+	return w->reason == REASON_GRANTING && w->granted_step != time->step &&
 	       w->passed.waits_since >= 0;
 }
 
@@ -119,7 +120,7 @@ void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 	if (!lacks) {
 		w->passed.lacks_since = -1;
 		if (is_being_served(w)) {
-			if (is_between(e, w)) {
+			if (is_between(&e->time, w)) {
 				reserve(e, w);
 			}
 			return;
@@ -130,10 +131,10 @@ void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 		return;
 	}
 	if (w->passed.lacks_since < 0) {
-		w->passed.lacks_since = e->now;
+		w->passed.lacks_since = e->time.now;
 	}
 	if (w->passed.waits_since < 0) {
-		w->passed.waits_since = e->now;
+		w->passed.waits_since = e->time.now;
 	}
 	reserve(e, w);
 }
@@ -141,7 +142,7 @@ void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 void reserve_again(struct engine *e, struct waiter *w)
 {
 	w->passed.from = 0;
-	if (w->passed.lacks_since >= 0 || is_between(e, w)) {
+	if (w->passed.lacks_since >= 0 || is_between(&e->time, w)) {
 		reserve(e, w);
 	}
 }

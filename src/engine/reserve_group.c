@@ -36,10 +36,10 @@ static void camp_add(struct camp *c, uint32_t most, uint32_t gpu, const struct l
 
 /* False: the node has not so many GPUs for it. What can be opened is taken instead of what lacks
  * something. */
-static bool camp_close(struct engine *e, struct camp *c, uint32_t node,
+static bool camp_close(struct picture *picture, struct camp *c, uint32_t node,
 	const struct place_request *r, uint32_t most)
 {
-	const struct place_node *n = &e->snap.nodes.items[node];
+	const struct place_node *n = &picture->snap.nodes.items[node];
 	bool opens =
 		n->kept_by == 0 && !n->no_opening && n->free_gpus > 0 && place_share_possible(n, r);
 	uint32_t free = opens ? most : 0;
@@ -55,7 +55,7 @@ static bool camp_close(struct engine *e, struct camp *c, uint32_t node,
 		c->sum.milli += c->lacks[i].milli;
 		c->sum.mib += c->lacks[i].mib;
 	}
-	return c->count + c->opens >= most && place_unfit(&e->snap, r, n, NULL) == UNFIT_NONE;
+	return c->count + c->opens >= most && place_unfit(&picture->snap, r, n, NULL) == UNFIT_NONE;
 }
 
 /* Nodes in the order of the picture, which is that of the world. */
@@ -63,23 +63,23 @@ static uint32_t nearest(
 	struct engine *e, const struct place_request *r, uint32_t most, struct camp *ret)
 {
 	CLEANUP(cleanup_free)
-	struct camp *camps = xcalloc(e->snap.nodes.count + 1, sizeof *camps);
+	struct camp *camps = xcalloc(e->picture.snap.nodes.count + 1, sizeof *camps);
 	uint32_t best = PLACE_NOWHERE;
 	struct lack on;
-	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
-		const struct place_gpu *g = &e->snap.gpus.items[i];
+	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
+		const struct place_gpu *g = &e->picture.snap.gpus.items[i];
 		if (lack_in_the_end(g, r, &on)) {
 			camp_add(&camps[g->node], most, i, &on);
 		}
 	}
-	for (uint32_t i = 0; i < e->snap.nodes.count; i++) {
-		if (camp_close(e, &camps[i], i, r, most) &&
+	for (uint32_t i = 0; i < e->picture.snap.nodes.count; i++) {
+		if (camp_close(&e->picture, &camps[i], i, r, most) &&
 			(best == PLACE_NOWHERE || is_less(&camps[i].sum, &camps[best].sum))) {
 			best = i;
 		}
 	}
 	*ret = camps[best != PLACE_NOWHERE ? best : 0];
-	e->looked_at += e->snap.gpus.count + e->snap.nodes.count;
+	e->looked_at += e->picture.snap.gpus.count + e->picture.snap.nodes.count;
 	return best;
 }
 
@@ -92,10 +92,10 @@ uint32_t reserve_group(struct engine *e, struct waiter *w, const struct place_re
 	}
 	uint32_t keeper = keeper_add(e, &w->pod, false);
 	for (uint32_t i = 0; i < c.count; i++) {
-		place_keep_gpu(&e->snap, c.gpus[i], keeper);
+		place_keep_gpu(&e->picture.snap, c.gpus[i], keeper);
 	}
 	if (c.opens > 0) {
-		place_keep_node(&e->snap, node, keeper);
+		place_keep_node(&e->picture.snap, node, keeper);
 	}
 	wholes_picture_changed(e);
 	return c.count + c.opens;

@@ -82,12 +82,12 @@ struct share resize_may_have(const struct engine *e, const struct world_pod *p)
 /* --- what is wanted --- */
 
 /* The entry that the tenant has on the GPU at `at`; NULL: none that can be written anew now. */
-static const struct grant *entry_at(const struct engine *e, uint32_t at, const char *uid)
+static const struct grant *entry_at(const struct picture *picture, uint32_t at, const char *uid)
 {
-	if (at == WORLD_NONE || e->snap.gpus.items[at].state != GPU_OPEN) {
+	if (at == WORLD_NONE || picture->snap.gpus.items[at].state != GPU_OPEN) {
 		return NULL;
 	}
-	return ledger_find(holder_ledger(e->snap_gpus.items[at].holder), uid);
+	return ledger_find(holder_ledger(picture->snap_gpus.items[at].holder), uid);
 }
 
 /* What its entry should say now. */
@@ -97,19 +97,19 @@ static struct share goal(const struct resize *r, const struct world_pod *p, stru
 	return settled ? r->want : larger(larger(entry, r->want), told(p));
 }
 
-static enum share_state judge_gpu(const struct engine *e, uint32_t at, const struct resize *r,
-	const struct world_pod *p, int64_t *more_milli)
+static enum share_state judge_gpu(const struct picture *picture, uint32_t at,
+	const struct resize *r, const struct world_pod *p, int64_t *more_milli)
 {
-	const struct grant *entry = entry_at(e, at, r->uid);
+	const struct grant *entry = entry_at(picture, at, r->uid);
 	if (entry == NULL) {
 		return SHARE_UNDERWAY;
 	}
-	const struct place_gpu *g = &e->snap.gpus.items[at];
+	const struct place_gpu *g = &picture->snap.gpus.items[at];
 	struct share next = goal(r, p, given(entry)), has = larger(given(entry), told(p));
 	int64_t milli = next.milli - has.milli, mib = next.mib - has.mib;
 	*more_milli += milli;
 	/* Nobody gets more of a GPU that gets nobody new. */
-	bool closed = g->fenced || e->snap.nodes.items[g->node].no_grants;
+	bool closed = g->fenced || picture->snap.nodes.items[g->node].no_grants;
 	bool fits = (milli <= 0 || milli <= g->free_milli) && (mib <= 0 || mib <= g->free_mib);
 	return (milli > 0 || mib > 0) && (closed || !fits) ? SHARE_NO_ROOM : SHARE_HELD;
 }
@@ -138,8 +138,8 @@ static enum share_state judge(const struct engine *e, struct resize *r, const st
 		return SHARE_UNDERWAY;
 	}
 	while (told_next(&t)) {
-		enum share_state one =
-			judge_gpu(e, snap_gpu_of_pod(e, p, t.uuid), r, p, &more_milli);
+		enum share_state one = judge_gpu(
+			&e->picture, snap_gpu_of_pod(&e->picture, p, t.uuid), r, p, &more_milli);
 		worst = one > worst ? one : worst;
 	}
 	return worst == SHARE_HELD && !within_quota(e, r, p, more_milli) ? SHARE_QUOTA : worst;
@@ -150,9 +150,9 @@ static enum share_state judge(const struct engine *e, struct resize *r, const st
 static int64_t take(struct engine *e, uint32_t at, const struct resize *r,
 	const struct world_pod *p, bool *written)
 {
-	struct place_gpu *g = &e->snap.gpus.items[at];
-	struct snap_gpu *s = &e->snap_gpus.items[at];
-	const struct grant *entry = entry_at(e, at, r->uid);
+	struct place_gpu *g = &e->picture.snap.gpus.items[at];
+	struct snap_gpu *s = &e->picture.snap_gpus.items[at];
+	const struct grant *entry = entry_at(&e->picture, at, r->uid);
 	struct share next = goal(r, p, given(entry));
 	struct resized one = {at, r->uid, next, !covers(next, given(entry))};
 	if (same(one.share, given(entry))) {
@@ -163,20 +163,20 @@ static int64_t take(struct engine *e, uint32_t at, const struct resize *r,
 	int64_t milli = one.share.milli - has.milli, mib = one.share.mib - has.mib;
 	g->free_milli -= milli > 0 ? milli : 0;
 	g->free_mib -= mib > 0 ? mib : 0;
-	e->flights.decided += s->added == 0 ? 1 : 0;
+	e->book.flights.decided += s->added == 0 ? 1 : 0;
 	s->added++;
 	*written = true;
 	VEC_PUSH(&e->resizes.decided, one);
 	return milli;
 }
 
-static bool entries_say(const struct engine *e, const struct world_pod *p, struct share want)
+static bool entries_say(const struct picture *picture, const struct world_pod *p, struct share want)
 {
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	bool all = true;
 	while (all && told_next(&t)) {
 		const struct grant *g =
-			entry_at(e, snap_gpu_of_pod(e, p, t.uuid), world_pod_uid(p));
+			entry_at(picture, snap_gpu_of_pod(picture, p, t.uuid), world_pod_uid(p));
 		all = g != NULL && same(given(g), want);
 	}
 	return all;
@@ -184,23 +184,23 @@ static bool entries_say(const struct engine *e, const struct world_pod *p, struc
 
 /* A write that lets a ledger shrink may be late, and land as long as that has not changed since. So
  * before somebody is told more, each ledger is written anew where that could be. */
-static bool all_sure(const struct engine *e, const struct world_pod *p)
+static bool all_sure(const struct picture *picture, const struct world_pod *p)
 {
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	bool sure = true;
 	while (told_next(&t)) {
-		uint32_t at = snap_gpu_of_pod(e, p, t.uuid);
-		sure = sure && at != WORLD_NONE && e->snap_gpus.items[at].holder->trust.sure;
+		uint32_t at = snap_gpu_of_pod(picture, p, t.uuid);
+		sure = sure && at != WORLD_NONE && picture->snap_gpus.items[at].holder->trust.sure;
 	}
 	return sure;
 }
 
-static void confirm(struct engine *e, const struct world_pod *p)
+static void confirm(struct picture *picture, const struct world_pod *p)
 {
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	while (told_next(&t)) {
-		uint32_t at = snap_gpu_of_pod(e, p, t.uuid);
-		struct snap_gpu *s = at != WORLD_NONE ? &e->snap_gpus.items[at] : NULL;
+		uint32_t at = snap_gpu_of_pod(picture, p, t.uuid);
+		struct snap_gpu *s = at != WORLD_NONE ? &picture->snap_gpus.items[at] : NULL;
 		if (s != NULL && !s->holder->trust.sure) {
 			s->confirms = true;
 		}
@@ -217,13 +217,13 @@ static void decide_one(struct engine *e, struct resize *r, const struct world_po
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	int64_t more_milli = 0;
 	bool written = false;
-	while (flights_room(e) && told_next(&t)) {
-		more_milli += take(e, snap_gpu_of_pod(e, p, t.uuid), r, p, &written);
+	while (flights_room(&e->book) && told_next(&t)) {
+		more_milli += take(e, snap_gpu_of_pod(&e->picture, p, t.uuid), r, p, &written);
 	}
 	if (!covers(told(p), r->want)) {
-		confirm(e, p);
+		confirm(&e->picture, p);
 	}
-	bool there = !written && same(r->want, told(p)) && entries_say(e, p, r->want);
+	bool there = !written && same(r->want, told(p)) && entries_say(&e->picture, p, r->want);
 	enum share_state held = r->memory_stays ? SHARE_MEMORY_STAYS : SHARE_HELD;
 	r->state = there ? held : SHARE_UNDERWAY;
 	if (there && r->follows) {
@@ -245,7 +245,7 @@ static void keep_memory(struct resize *r, const struct world_pod *p)
 
 void resizes_decide(struct engine *e)
 {
-	e->flights.decided = 0;
+	e->book.flights.decided = 0;
 	vec_for_each (const uint32_t, slot, &e->resizes.behind) {
 		resize_wake(e, world_pod_uid(world_pod_at(e->world, *slot)));
 	}
@@ -284,14 +284,15 @@ bool resizes_shrink(const struct engine *e, uint32_t at)
 
 /* What all of its ledgers have for it, as the watch shows them: the least of each. False: one is
  * being written, or has nothing for it. */
-static bool ledgers_have(const struct engine *e, const struct world_pod *p, struct share *ret)
+static bool ledgers_have(
+	const struct picture *picture, const struct world_pod *p, struct share *ret)
 {
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	struct share least = {INT64_MAX, INT64_MAX};
 	while (told_next(&t)) {
-		uint32_t at = snap_gpu_of_pod(e, p, t.uuid);
-		const struct grant *g = entry_at(e, at, world_pod_uid(p));
-		const struct holder *h = g != NULL ? e->snap_gpus.items[at].holder : NULL;
+		uint32_t at = snap_gpu_of_pod(picture, p, t.uuid);
+		const struct grant *g = entry_at(picture, at, world_pod_uid(p));
+		const struct holder *h = g != NULL ? picture->snap_gpus.items[at].holder : NULL;
 		if (h == NULL || h->asked_holds || h->flight != 0) {
 			return false;
 		}
@@ -307,8 +308,8 @@ static void send(struct engine *e, struct resize *r, const struct world_pod *p, 
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	const struct pod pod = pod_of(p, &arena);
-	if (text_equals(r->rv, pod.resource_version) && e->now < r->rest_until) {
-		wake_by(e, r->rest_until);
+	if (text_equals(r->rv, pod.resource_version) && e->time.now < r->rest_until) {
+		wake_by(&e->time, r->rest_until);
 		return;
 	}
 	struct action *a = emit_about(e, plan, ACTION_RESIZE, about_pod(p));
@@ -319,7 +320,7 @@ static void send(struct engine *e, struct resize *r, const struct world_pod *p, 
 	bool again = text_equals(r->rv, pod.resource_version);
 	text_set(&r->rv, pod.resource_version);
 	r->flight = a->id;
-	e->flights.told++;
+	e->book.flights.told++;
 	r->sent = share;
 	r->most = again ? larger(r->most, share) : share;
 	r->sealed = false;
@@ -328,10 +329,10 @@ static void send(struct engine *e, struct resize *r, const struct world_pod *p, 
 /* Nobody wants anything for it, and its books differ: it gets what all of its ledgers have. */
 static void follow(struct engine *e, struct resize *r, struct share ledger)
 {
-	r->behind_since = r->behind_since > 0 ? r->behind_since : e->now;
+	r->behind_since = r->behind_since > 0 ? r->behind_since : e->time.now;
 	int64_t due = r->behind_since + BEHIND_MS;
-	if (e->now < due) {
-		wake_by(e, due);
+	if (e->time.now < due) {
+		wake_by(&e->time, due);
 		return;
 	}
 	r->want = ledger;
@@ -343,16 +344,17 @@ static void tell(struct engine *e, struct resize *r, const struct world_pod *p, 
 {
 	struct share ledger = {0};
 	if (r->flight != 0 || p->gpu->mps || p->gpu->gated || p->deleting ||
-		world_pod_terminal(p) || !flights_room(e) || !ledgers_have(e, p, &ledger)) {
+		world_pod_terminal(p) || !flights_room(&e->book) ||
+		!ledgers_have(&e->picture, p, &ledger)) {
 		return;
 	}
 	if (r->want.milli == 0) {
 		follow(e, r, ledger);
 		return;
 	}
-	bool settled = same(told(p), r->want) &&
-		       ((r->sealed && same(r->sent, r->want)) || entries_say(e, p, r->want));
-	bool sure = covers(told(p), r->want) || all_sure(e, p);
+	bool settled = same(told(p), r->want) && ((r->sealed && same(r->sent, r->want)) ||
+							 entries_say(&e->picture, p, r->want));
+	bool sure = covers(told(p), r->want) || all_sure(&e->picture, p);
 	if (!settled && sure && covers(ledger, r->want)) {
 		send(e, r, p, r->want, plan);
 	}
@@ -386,8 +388,8 @@ void resizes_sweep(struct engine *e)
 		const struct resize *r = &all->items.items[i];
 		const struct world_pod *p = world_pod_by_uid(e->world, r->uid);
 		bool gone = p == NULL || world_pod_terminal(p);
-		bool idle = r->want.milli == 0 && e->now >= r->rest_until &&
-			    (p == NULL || (entries_say(e, p, told(p)) && !is_open(r, p)));
+		bool idle = r->want.milli == 0 && e->time.now >= r->rest_until &&
+			    (p == NULL || (entries_say(&e->picture, p, told(p)) && !is_open(r, p)));
 		if (r->flight == 0 && (gone || idle)) {
 			resize_forget(all, i);
 		} else if (has_it(r)) {

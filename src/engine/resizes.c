@@ -171,7 +171,7 @@ void resize_settle(struct engine *e, int64_t now, uint64_t id, const struct outc
 			continue;
 		}
 		r->flight = 0;
-		e->flights.told--;
+		e->book.flights.told--;
 		r->sealed = o->fault.kind == FAULT_NONE;
 		if (r->sealed) {
 			r->most = r->sent; /* no other of that version can be done any more */
@@ -211,5 +211,5 @@ void resizes_new_term(struct engine *e)
 		r->sealed = false;
 	}
 	e->resizes.awake = (uint32_t)e->resizes.items.count;
-	e->flights.told = 0;
+	e->book.flights.told = 0;
 }

@@ -47,8 +47,8 @@ static bool asks(struct engine *e, const struct waiter *w)
 	if (w->passed.lacks_since < 0 || w->hold.uuid != NULL || !is_short(w->reason)) {
 		return false;
 	}
-	wake_by(e, w->passed.lacks_since + e->cfg.scale_up_ms);
-	return e->now - w->passed.lacks_since >= e->cfg.scale_up_ms && !is_for_others(e, w);
+	wake_by(&e->time, w->passed.lacks_since + e->cfg.scale_up_ms);
+	return e->time.now - w->passed.lacks_since >= e->cfg.scale_up_ms && !is_for_others(e, w);
 }
 
 static int64_t rests_until(const struct engine *e, uint64_t key)
@@ -62,10 +62,10 @@ static int64_t rests_until(const struct engine *e, uint64_t key)
 }
 
 /* The largest that is known, since it is not known which will come. */
-static int64_t guess_mib(const struct engine *e)
+static int64_t guess_mib(const struct picture *picture)
 {
 	int64_t most = 0;
-	vec_for_each (const struct place_node, n, &e->snap.nodes) {
+	vec_for_each (const struct place_node, n, &picture->snap.nodes) {
 		most = n->gpu_mem_mib > most ? n->gpu_mem_mib : most;
 	}
 	return most > 0 ? most : GUESS_MIB;
@@ -144,7 +144,7 @@ static int64_t asked_since(const struct engine *e, uint64_t key)
 
 static void rest(struct engine *e, uint64_t key, struct waiter *w, int64_t asked_for_s)
 {
-	struct scale_rest made = {key, e->now + REST_MS};
+	struct scale_rest made = {key, e->time.now + REST_MS};
 	VEC_PUSH(&e->scale.rests, made);
 	w->reason = REASON_NO_SCALE_UP;
 	w->asked_for_s = asked_for_s;
@@ -187,14 +187,14 @@ static void note_answers(struct engine *e)
 
 static void look_at(struct engine *e, struct waiter *w, int64_t guess)
 {
-	uint64_t key = scale_key(e, w);
-	if (e->now < rests_until(e, key)) {
-		wake_by(e, rests_until(e, key));
+	uint64_t key = scale_key(e->world, w);
+	if (e->time.now < rests_until(e, key)) {
+		wake_by(&e->time, rests_until(e, key));
 		w->reason = REASON_NO_SCALE_UP;
 		return;
 	}
 	int64_t since = asked_since(e, key);
-	if (since > 0 && e->now - since >= GIVE_UP_MS) {
+	if (since > 0 && e->time.now - since >= GIVE_UP_MS) {
 		rest(e, key, w, GIVE_UP_MS / 1000);
 		return;
 	}
@@ -203,8 +203,8 @@ static void look_at(struct engine *e, struct waiter *w, int64_t guess)
 		return;
 	}
 	if (since > 0) {
-		wake_by(e, since + GIVE_UP_MS);
-		w->asked_for_s = (e->now - since) / 1000;
+		wake_by(&e->time, since + GIVE_UP_MS);
+		w->asked_for_s = (e->time.now - since) / 1000;
 	}
 	const char *refusal = standins_refused(e, key);
 	if (refusal != NULL && e->scale.answered) {
@@ -217,19 +217,20 @@ static void look_at(struct engine *e, struct waiter *w, int64_t guess)
 const char *scale_refusal(struct engine *e, const struct waiter *w)
 {
 	bool rests = w->reason == REASON_NO_SCALE_UP;
-	return e->cfg.scale_up_ms > 0 && !rests && asks(e, w) ? standins_refused(e, scale_key(e, w))
-							      : NULL;
+	return e->cfg.scale_up_ms > 0 && !rests && asks(e, w)
+		       ? standins_refused(e, scale_key(e->world, w))
+		       : NULL;
 }
 
 static void gather(struct engine *e)
 {
-	int64_t guess = guess_mib(e);
+	int64_t guess = guess_mib(&e->picture);
 	VEC_CLEAR(&e->scale.asked);
 	standins_asked(e);
 	note_answers(e);
 	VEC_CLEAR(&e->scale.bins);
 	for (size_t i = e->scale.rests.count; i-- > 0;) {
-		if (e->now >= e->scale.rests.items[i].until) {
+		if (e->time.now >= e->scale.rests.items[i].until) {
 			VEC_REMOVE_SWAP(&e->scale.rests, i);
 		}
 	}
@@ -249,11 +250,11 @@ static void companion_name(const struct holder *h, char *name, size_t room)
 	snprintf(name, room, COMPANION_HEAD "%.40s", h->name + strlen(CAPACITY_UP_HEAD));
 }
 
-static const struct world_pod *companion_of(const struct engine *e, const struct holder *h)
+static const struct world_pod *companion_of(const struct world *world, const struct holder *h)
 {
 	char name[64];
 	companion_name(h, name, sizeof name);
-	return world_pod_find(e->world, NAME_NAMESPACE, name);
+	return world_pod_find(world, NAME_NAMESPACE, name);
 }
 
 /* Those before it in its group have the lower slots. */
@@ -294,20 +295,20 @@ static bool whole_is_served(const struct engine *e)
  * that are bound are capacity pods like any other. */
 static void let_old_go(struct engine *e, struct plan *plan)
 {
-	for (size_t i = 0; i < e->holders.count; i++) {
-		struct holder *h = e->holders.items[i];
-		if (!holder_asks_for_node(h) || h->seen != e->step) {
+	for (size_t i = 0; i < e->book.holders.count; i++) {
+		struct holder *h = e->book.holders.items[i];
+		if (!holder_asks_for_node(h) || h->seen != e->time.step) {
 			continue;
 		}
 		if (waits_for_a_node(h) && holder_may_go(h)) {
 			emit_delete(e, h, plan);
 		}
-		const struct world_pod *p = companion_of(e, h);
-		bool due = e->now - h->companion_gone_at >= COMPANION_GONE_MS ||
+		const struct world_pod *p = companion_of(e->world, h);
+		bool due = e->time.now - h->companion_gone_at >= COMPANION_GONE_MS ||
 			   h->companion_gone_at == 0;
 		if (p != NULL && !p->deleting && h->pod.identity != NULL && due) {
 			emit_companion_delete(e, p, plan);
-			h->companion_gone_at = e->now;
+			h->companion_gone_at = e->time.now;
 		}
 	}
 }
@@ -331,14 +332,15 @@ void scale_up(struct engine *e, struct plan *plan)
 void scale_discount(struct engine *e)
 {
 	standins_mark(e);
-	for (size_t i = 0; i < e->holders.count; i++) {
-		const struct holder *h = e->holders.items[i];
-		const struct world_pod *p = holder_asks_for_node(h) ? companion_of(e, h) : NULL;
-		uint32_t at = p != NULL && p->node < e->node_to_snap.count
-				      ? e->node_to_snap.items[p->node]
+	for (size_t i = 0; i < e->book.holders.count; i++) {
+		const struct holder *h = e->book.holders.items[i];
+		const struct world_pod *p =
+			holder_asks_for_node(h) ? companion_of(e->world, h) : NULL;
+		uint32_t at = p != NULL && p->node < e->picture.node_to_snap.count
+				      ? e->picture.node_to_snap.items[p->node]
 				      : WORLD_NONE;
 		if (at != WORLD_NONE && !world_pod_terminal(p)) {
-			struct place_node *n = &e->snap.nodes.items[at];
+			struct place_node *n = &e->picture.snap.nodes.items[at];
 			n->free_cpu_milli += p->takes->cpu_milli;
 			n->free_mem_bytes += p->takes->mem_bytes;
 			n->free_slots++;

@@ -31,6 +31,7 @@ struct outcome;
 struct str;
 struct unpack;
 struct waiter;
+struct world;
 struct world_pod;
 
 /* GPUs that are asked for in this way, in all. */
@@ -127,7 +128,7 @@ void standins_let_go(struct engine *e, struct plan *plan);
 bool standin_unpack(struct engine *e, struct unpack *u);
 
 /* scale_where.c: what a tenant says of nodes */
-uint64_t scale_key(struct engine *e, const struct waiter *w);
+uint64_t scale_key(struct world *world, const struct waiter *w);
 /* Into the action, whose arena it is. False: no new node could be such a one. */
 bool scale_where(struct engine *e, const struct waiter *w, struct arena *arena, struct action *a);
 /* It has a GPU that is not in use, or is getting one. */

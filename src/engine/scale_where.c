@@ -45,7 +45,7 @@ static uint64_t add_node_terms(uint64_t hash, const struct node_term *terms, uin
 	return add_text(hash, "|");
 }
 
-uint64_t scale_key(struct engine *e, const struct waiter *w)
+uint64_t scale_key(struct world *world, const struct waiter *w)
 {
 	const struct pod *p = &w->pod;
 	uint64_t hash = add_text(0, p->runtime_class);
@@ -61,7 +61,7 @@ uint64_t scale_key(struct engine *e, const struct waiter *w)
 		hash = add_text(add_text(hash, t->value), t->effect);
 	}
 	struct claims_of claims;
-	(void)needs_claims(e, p, &claims);
+	(void)needs_claims(world, p, &claims);
 	for (uint32_t i = 0; i < claims.count; i++) {
 		hash = add_node_terms(hash, claims.items[i]->terms, claims.items[i]->term_count);
 		hash = add_terms(hash, &claims.items[i]->zones);
@@ -85,14 +85,14 @@ static void put_term(struct arena *arena, struct terms *to, const struct term *t
 
 bool scale_node_gives(const struct engine *e, uint32_t node)
 {
-	bool gives = e->snap.nodes.items[node].free_gpus > 0;
-	gives = gives || e->snap.nodes.items[node].kept_by != 0;
-	for (uint32_t i = 0; i < e->snap.gpus.count && !gives; i++) {
-		gives = e->snap.gpus.items[i].node == node && snap_gpu_is_idle(e, i);
+	bool gives = e->picture.snap.nodes.items[node].free_gpus > 0;
+	gives = gives || e->picture.snap.nodes.items[node].kept_by != 0;
+	for (uint32_t i = 0; i < e->picture.snap.gpus.count && !gives; i++) {
+		gives = e->picture.snap.gpus.items[i].node == node && snap_gpu_is_idle(e, i);
 	}
-	for (size_t i = 0; i < e->holders.count && !gives; i++) {
-		const struct holder *h = e->holders.items[i];
-		gives = holder_is_leaving(h) && snap_node_of(e, h->node) == node;
+	for (size_t i = 0; i < e->book.holders.count && !gives; i++) {
+		const struct holder *h = e->book.holders.items[i];
+		gives = holder_is_leaving(h) && snap_node_of(&e->picture, h->node) == node;
 	}
 	return gives;
 }
@@ -113,8 +113,9 @@ static void put_discovered(
 {
 	const char *wrong[EXCLUDED_MAX];
 	struct term no = {t->key, TERM_NOT_IN, wrong, 0};
-	for (uint32_t i = 0; i < e->snap.nodes.count && no.value_count < EXCLUDED_MAX; i++) {
-		const char *has = pairs_get(&e->snap.nodes.items[i].noun->labels, t->key);
+	for (uint32_t i = 0; i < e->picture.snap.nodes.count && no.value_count < EXCLUDED_MAX;
+		i++) {
+		const char *has = pairs_get(&e->picture.snap.nodes.items[i].noun->labels, t->key);
 		bool fails =
 			has != NULL && !term_matches(t, has) && !among(wrong, no.value_count, has);
 		if (fails && scale_node_gives(e, i)) {
@@ -203,7 +204,7 @@ bool scale_where(struct engine *e, const struct waiter *w, struct arena *arena, 
 {
 	const struct pod *p = &w->pod;
 	struct claims_of claims;
-	if (names_nodes(p) || needs_claims(e, p, &claims) != REASON_NONE) {
+	if (names_nodes(p) || needs_claims(e->world, p, &claims) != REASON_NONE) {
 		return false;
 	}
 	uint32_t alternatives = p->node_term_count > 0 ? p->node_term_count : 1;

@@ -19,33 +19,33 @@ static bool is_closed(const struct place_node *n)
 
 static struct search *search_on(struct engine *e, const char *node)
 {
-	uint32_t at = snap_node_of(e, node);
+	uint32_t at = snap_node_of(&e->picture, node);
 	return at == WORLD_NONE || at >= e->orphans.searches.count ? NULL
 								   : &e->orphans.searches.items[at];
 }
 
-static bool is_sought(const struct engine *e, const struct orphan *o)
+static bool is_sought(const struct step_time *time, const struct orphan *o)
 {
-	return o->seen == e->step && o->searched;
+	return o->seen == time->step && o->searched;
 }
 
 static bool count_orphans(struct engine *e)
 {
 	bool any = false;
 	vec_for_each (const struct orphan, o, &e->orphans.items) {
-		any = any || is_sought(e, o);
+		any = any || is_sought(&e->time, o);
 	}
-	for (size_t i = 0; any && i < e->snap.nodes.count; i++) {
+	for (size_t i = 0; any && i < e->picture.snap.nodes.count; i++) {
 		VEC_PUSH(&e->orphans.searches, (struct search){0});
 	}
 	vec_for_each (const struct orphan, o, &e->orphans.items) {
-		struct search *s = is_sought(e, o) ? search_on(e, o->node) : NULL;
+		struct search *s = is_sought(&e->time, o) ? search_on(e, o->node) : NULL;
 		if (s != NULL) {
 			s->leaving += o->leaving ? 1 : 0;
 			s->lost += o->leaving ? 0 : 1;
 			s->mps += o->mps ? 1 : 0;
 			s->mps_is_free = s->mps_is_free || (o->mps && o->amiss && !o->asked_mps);
-			s->due = s->due || e->now >= o->retry_at;
+			s->due = s->due || e->time.now >= o->retry_at;
 			s->fresh = s->fresh || !orphan_is_late(e, o);
 		}
 	}
@@ -53,22 +53,22 @@ static bool count_orphans(struct engine *e)
 }
 
 /* Not with somebody in its ledger. */
-static bool goes_amiss(const struct engine *e, const struct holder *h)
+static bool goes_amiss(const struct picture *picture, const struct holder *h)
 {
-	return h->amiss == e->step && h->snap_step == e->step &&
-	       e->snap_gpus.items[h->snap_at].entries == 0;
+	return h->amiss == picture->time->step && h->snap_step == picture->time->step &&
+	       picture->snap_gpus.items[h->snap_at].entries == 0;
 }
 
 static void count_searchers(struct engine *e)
 {
-	for (size_t i = 0; i < e->holders.count; i++) {
-		const struct holder *h = e->holders.items[i];
-		struct search *of = goes_amiss(e, h) ? search_on(e, h->node) : NULL;
+	for (size_t i = 0; i < e->book.holders.count; i++) {
+		const struct holder *h = e->book.holders.items[i];
+		struct search *of = goes_amiss(&e->picture, h) ? search_on(e, h->node) : NULL;
 		if (of != NULL) {
 			of->amiss++;
 		}
 		struct search *s =
-			h->search && h->snap_step == e->step ? search_on(e, h->node) : NULL;
+			h->search && h->snap_step == e->time.step ? search_on(e, h->node) : NULL;
 		if (s != NULL) {
 			s->opening += h->pod.identity == NULL ? 1 : 0;
 			s->unbound += !h->in_world || text_empty(h->pod.node) ? 1 : 0;
@@ -104,11 +104,11 @@ void searches_plan(struct engine *e)
 		count_searchers(e);
 	}
 	for (size_t i = 0; i < e->orphans.searches.count; i++) {
-		want(&e->orphans.searches.items[i], &e->snap.nodes.items[i]);
+		want(&e->orphans.searches.items[i], &e->picture.snap.nodes.items[i]);
 	}
-	for (size_t i = 0; i < e->snap_gpus.count; i++) {
-		struct place_gpu *g = &e->snap.gpus.items[i];
-		const struct holder *h = e->snap_gpus.items[i].holder;
+	for (size_t i = 0; i < e->picture.snap_gpus.count; i++) {
+		struct place_gpu *g = &e->picture.snap.gpus.items[i];
+		const struct holder *h = e->picture.snap_gpus.items[i].holder;
 		/* What is left of a search that is over is anybody's who comes before it goes. */
 		g->searches = !g->fenced && h->search && goes_on(search_on(e, h->node));
 		g->fenced = g->fenced || g->searches;
@@ -143,7 +143,7 @@ static bool asks_for_mps(const struct search *s)
 static void ask(struct engine *e, int64_t now, uint32_t node, struct plan *plan)
 {
 	struct search *s = &e->orphans.searches.items[node];
-	const struct place_node *n = &e->snap.nodes.items[node];
+	const struct place_node *n = &e->picture.snap.nodes.items[node];
 	bool mps = s->asked_mps = asks_for_mps(s);
 	const struct pod pod = who_comes(n, mps, &plan->arena);
 	for (; s->want > 0; s->want--) {
@@ -159,12 +159,12 @@ static void ask(struct engine *e, int64_t now, uint32_t node, struct plan *plan)
 static void ask_where_due(struct engine *e, int64_t now, struct plan *plan)
 {
 	vec_for_each (struct orphan, o, &e->orphans.items) {
-		struct search *s = is_sought(e, o) ? search_on(e, o->node) : NULL;
+		struct search *s = is_sought(&e->time, o) ? search_on(e, o->node) : NULL;
 		if (s == NULL) {
 			continue;
 		}
 		if (s->want > 0 && s->due) {
-			ask(e, now, snap_node_of(e, o->node), plan);
+			ask(e, now, snap_node_of(&e->picture, o->node), plan);
 			s->asked = true;
 		}
 		if (s->asked) {
@@ -173,37 +173,38 @@ static void ask_where_due(struct engine *e, int64_t now, struct plan *plan)
 			bool late = orphan_is_late(e, o) && rest < LATE_MS;
 			o->retry_at = now + (late ? LATE_MS : rest);
 		} else if (s->want > 0) {
-			wake_by(e, o->retry_at);
+			wake_by(&e->time, o->retry_at);
 		}
 	}
 }
 
-static bool is_used(const struct engine *e, const struct holder *h)
+static bool is_used(const struct picture *picture, const struct holder *h)
 {
-	return h->snap_step == e->step && (e->snap.gpus.items[h->snap_at].tenants > 0 ||
-						  e->snap_gpus.items[h->snap_at].demand > 0);
+	return h->snap_step == picture->time->step &&
+	       (picture->snap.gpus.items[h->snap_at].tenants > 0 ||
+		       picture->snap_gpus.items[h->snap_at].demand > 0);
 }
 
 static void ask_again(struct engine *e, int64_t now, struct holder *h, struct plan *plan)
 {
-	uint32_t node = snap_node_of(e, h->node);
+	uint32_t node = snap_node_of(&e->picture, h->node);
 	if (h->refusal == NULL || h->in_world || h->flight != 0 || node == WORLD_NONE) {
 		return;
 	}
 	if (now < h->retry_at) {
-		wake_by(e, h->retry_at);
+		wake_by(&e->time, h->retry_at);
 		return;
 	}
-	const struct pod pod = who_comes(&e->snap.nodes.items[node], h->mps, &plan->arena);
+	const struct pod pod = who_comes(&e->picture.snap.nodes.items[node], h->mps, &plan->arena);
 	emit_create_again(e, h, &pod, plan);
 }
 
 void searches_tend(struct engine *e, int64_t now, struct plan *plan)
 {
 	ask_where_due(e, now, plan);
-	for (size_t i = 0; i < e->holders.count; i++) {
-		struct holder *h = e->holders.items[i];
-		if (goes_amiss(e, h)) {
+	for (size_t i = 0; i < e->book.holders.count; i++) {
+		struct holder *h = e->book.holders.items[i];
+		if (goes_amiss(&e->picture, h)) {
 			if (holder_may_go(h)) {
 				emit_delete(e, h, plan);
 			}
@@ -214,7 +215,7 @@ void searches_tend(struct engine *e, int64_t now, struct plan *plan)
 		}
 		if (goes_on(search_on(e, h->node))) {
 			ask_again(e, now, h, plan);
-		} else if (is_used(e, h)) {
+		} else if (is_used(&e->picture, h)) {
 			/* Nobody looked for it, but somebody may run on it. */
 			h->search = false;
 		} else if (holder_may_go(h)) {

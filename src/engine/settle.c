@@ -145,10 +145,10 @@ static bool is_as_judged(const struct pod *shown, const struct pod *judged)
 /* A word of ours makes another version of a tenant, which a watch that is behind shows late, and
  * until then its placement would meet a conflict. The answer shows all of the pod under that
  * version. Whoever else wrote before, it is what was judged, or this says nothing. */
-static void settle_word(struct engine *e, const struct outcome *o)
+static void settle_word(struct book *book, const struct outcome *o)
 {
 	struct waiter *w = o->fault.kind == FAULT_NONE && o->pod != NULL
-				   ? waiter_find(e, text_or(o->pod->uid, ""))
+				   ? waiter_find(book, text_or(o->pod->uid, ""))
 				   : NULL;
 	if (w == NULL || !version_after(o->pod->resource_version, waiter_version(w)) ||
 		!is_as_judged(o->pod, &w->pod)) {
@@ -161,7 +161,7 @@ static void settle_word(struct engine *e, const struct outcome *o)
 static void settle_place(struct waiter *w, struct engine *e, int64_t now, const struct outcome *o)
 {
 	uint64_t flight = w->flight;
-	waiter_heard(e, w);
+	waiter_heard(&e->book, w);
 	text_set(&w->refusal, NULL);
 	if (o->fault.kind == FAULT_NONE) {
 		w->backoff.attempt = 0;
@@ -188,17 +188,17 @@ void engine_settle(
 	if (e->journal != NULL) {
 		journal_settle(e->journal, e, now, action_id, o);
 	}
-	struct holder *h = holder_of_flight(e, action_id);
-	struct waiter *w = h == NULL ? waiter_of_flight(e, action_id) : NULL;
+	struct holder *h = holder_of_flight(&e->book, action_id);
+	struct waiter *w = h == NULL ? waiter_of_flight(&e->book, action_id) : NULL;
 	e->dirty = true;
-	e->deadline = now.mono_ms;
+	e->time.deadline = now.mono_ms;
 	if (h == NULL && w == NULL) {
 		eviction_settle(e, now.mono_ms, action_id, o);
 		job_settle(e, now.mono_ms, action_id, o);
 		resize_settle(e, now.mono_ms, action_id, o);
 		inject_settle(e, now.mono_ms, action_id, o);
 		standin_settle(e, action_id, o);
-		settle_word(e, o);
+		settle_word(&e->book, o);
 	}
 	if (w != NULL) {
 		settle_place(w, e, now.mono_ms, o);
@@ -206,7 +206,7 @@ void engine_settle(
 	if (h == NULL) {
 		return;
 	}
-	holder_heard(e, h);
+	holder_heard(&e->book, h);
 	if (h->flight_type == ACTION_GRANT) {
 		settle_grant(h, now.mono_ms, o);
 	} else if (h->flight_type == ACTION_CREATE_CAPACITY) {

@@ -132,7 +132,7 @@ struct manners manners_of_pod(struct engine *e, const struct world_pod *p)
 		return (struct manners){.max_tenants = MODEL_GRANTS_MAX};
 	}
 	if (p->gpu->gated) {
-		struct waiter *w = waiter_of(e, p, e->now);
+		struct waiter *w = waiter_of(&e->book, p, e->time.now);
 		waiter_refresh(w, p);
 		return manners_of_waiter(e, w);
 	}
@@ -159,16 +159,16 @@ void company_joins(struct place_gpu *g, struct snap_gpu *s, const struct manners
 
 void company_comes(struct engine *e, const struct waiter *w, uint32_t gpu)
 {
-	if (place_is_empty(e->snap.gpus.items[gpu].company)) {
-		e->snap_gpus.items[gpu].exclusivity = manners_of_waiter(e, w).exclusivity;
+	if (place_is_empty(e->picture.snap.gpus.items[gpu].company)) {
+		e->picture.snap_gpus.items[gpu].exclusivity = manners_of_waiter(e, w).exclusivity;
 	}
 }
 
-void companies_settle(struct engine *e)
+void companies_settle(struct picture *picture)
 {
-	for (size_t i = 0; i < e->snap_gpus.count; i++) {
-		struct place_gpu *g = &e->snap.gpus.items[i];
-		if (e->snap_gpus.items[i].strangers > 0 && place_is_empty(g->company)) {
+	for (size_t i = 0; i < picture->snap_gpus.count; i++) {
+		struct place_gpu *g = &picture->snap.gpus.items[i];
+		if (picture->snap_gpus.items[i].strangers > 0 && place_is_empty(g->company)) {
 			g->company = COMPANY_ANY + (g->mps ? 1 : 0);
 		}
 	}
@@ -183,11 +183,11 @@ void company_explain(const struct engine *e, const struct waiter *w, const char 
 	uint32_t at = w->miss.best_gpu;
 	*ret_own = rules[own.exclusivity];
 	*ret_theirs = NULL;
-	if (w->miss.best_node == NULL || at >= e->snap_gpus.count) {
+	if (w->miss.best_node == NULL || at >= e->picture.snap_gpus.count) {
 		return;
 	}
-	const struct snap_gpu *s = &e->snap_gpus.items[at];
-	const struct place_gpu *g = &e->snap.gpus.items[at];
+	const struct snap_gpu *s = &e->picture.snap_gpus.items[at];
+	const struct place_gpu *g = &e->picture.snap.gpus.items[at];
 	*ret_theirs = rules[s->exclusivity];
 	if (g->company == PLACE_MIXED) {
 		*ret_theirs = "rules that do not agree";

@@ -12,6 +12,7 @@
 #include "model/policy.h"
 
 struct engine;
+struct picture;
 struct place_gpu;
 struct pod;
 struct snap_gpu;
@@ -62,7 +63,7 @@ void company_joins(struct place_gpu *g, struct snap_gpu *s, const struct manners
 /* A waiter is about to be given a part of that GPU: whoever is kept off by it is told its rule. */
 void company_comes(struct engine *e, const struct waiter *w, uint32_t gpu);
 /* When all have joined: where only such are that nothing is known of, they do not mind company. */
-void companies_settle(struct engine *e);
+void companies_settle(struct picture *picture);
 /* What keeps the waiter off the GPU of its closest miss: its own rule, and theirs. */
 void company_explain(const struct engine *e, const struct waiter *w, const char **ret_own,
 	const char **ret_theirs);

@@ -58,8 +58,8 @@ static void make_way(struct shuns *all)
 
 static void add(struct engine *e, const struct shun *like)
 {
-	drop_old(&e->shuns, like, e->now);
-	if (like->until > e->now) {
+	drop_old(&e->shuns, like, e->time.now);
+	if (like->until > e->time.now) {
 		struct shun s = *like;
 		s.what = xstrdup(like->what);
 		make_way(&e->shuns);
@@ -78,7 +78,7 @@ void shun_wanted(struct engine *e, const struct change *c)
 	if (world_pod_unpack(p, &arena, &pod)) {
 		const struct shun s = {.workload = company_workload(e, &pod),
 			.what = (char *)(uintptr_t)p->gpu->uuid,
-			.until = e->now + c->for_ms};
+			.until = e->time.now + c->for_ms};
 		add(e, &s);
 	}
 }
@@ -88,16 +88,16 @@ void shun_refused(struct engine *e, const struct pod *pod, const char *node, int
 	const struct shun s = {.workload = company_workload(e, pod),
 		.what = (char *)(uintptr_t)node,
 		.is_node = true,
-		.until = e->now + for_ms};
+		.until = e->time.now + for_ms};
 	if (!text_empty(node)) {
 		add(e, &s);
 	}
 }
 
-static void move(struct engine *e, uint32_t gpu, int64_t by)
+static void move(struct picture *picture, uint32_t gpu, int64_t by)
 {
-	e->snap.gpus.items[gpu].free_milli += by;
-	snapshot_gpu_moved(&e->snap, gpu);
+	picture->snap.gpus.items[gpu].free_milli += by;
+	snapshot_gpu_moved(&picture->snap, gpu);
 }
 
 bool shuns_hide(struct engine *e, const struct waiter *w)
@@ -109,11 +109,11 @@ bool shuns_hide(struct engine *e, const struct waiter *w)
 	}
 	uint64_t workload = company_workload(e, &w->pod);
 	vec_for_each (const struct shun, s, &all->items) {
-		bool holds = !s->is_node && s->workload == workload && e->now < s->until;
-		uint32_t at = holds ? snap_gpu_first(e, s->what) : WORLD_NONE;
-		for (; at != WORLD_NONE; at = snap_gpu_next(e, at)) {
+		bool holds = !s->is_node && s->workload == workload && e->time.now < s->until;
+		uint32_t at = holds ? snap_gpu_first(&e->picture, s->what) : WORLD_NONE;
+		for (; at != WORLD_NONE; at = snap_gpu_next(&e->picture, at)) {
 			VEC_PUSH(&all->hidden, at);
-			move(e, at, -OUT_OF_SIGHT);
+			move(&e->picture, at, -OUT_OF_SIGHT);
 		}
 	}
 	return all->hidden.count > 0;
@@ -122,7 +122,7 @@ bool shuns_hide(struct engine *e, const struct waiter *w)
 void shuns_show(struct engine *e)
 {
 	vec_for_each (const uint32_t, at, &e->shuns.hidden) {
-		move(e, *at, OUT_OF_SIGHT);
+		move(&e->picture, *at, OUT_OF_SIGHT);
 	}
 	VEC_CLEAR(&e->shuns.hidden);
 }

@@ -34,7 +34,7 @@ static void lift_node(struct place_node *n)
 /* A share of it. What is not open yet is counted in only as it is. */
 static void front_for_share(struct engine *e, const struct siege_want *want, uint32_t gpu)
 {
-	struct contest c = {.snap = &e->snap, .request = want->request};
+	struct contest c = {.snap = &e->picture.snap, .request = want->request};
 	struct victims v;
 	incumbents_contest(e, gpu, priority_of(want), &c);
 	lift_node(&c.node);
@@ -50,8 +50,8 @@ static void front_for_share(struct engine *e, const struct siege_want *want, uin
  * is known. */
 static void front_for_whole(struct engine *e, const struct siege_want *want, uint32_t gpu)
 {
-	struct contest c = {.snap = &e->snap, .request = want->request};
-	const struct snap_gpu *s = &e->snap_gpus.items[gpu];
+	struct contest c = {.snap = &e->picture.snap, .request = want->request};
+	const struct snap_gpu *s = &e->picture.snap_gpus.items[gpu];
 	incumbents_contest(e, gpu, priority_of(want), &c);
 	bool known = c.rules_known && c.gpu.tenants == c.count;
 	bool lives = c.gpu.state != GPU_OPENING || (c.gpu.tenants == 0 && holder_may_go(s->holder));
@@ -76,9 +76,9 @@ static void find_fronts(struct engine *e, const struct siege_want *want)
 	struct siege *s = &e->preempting.siege;
 	VEC_CLEAR(&s->fronts);
 	VEC_CLEAR(&s->pods);
-	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
-		const struct place_gpu *g = &e->snap.gpus.items[i];
-		if (e->snap.nodes.items[g->node].no_grants ||
+	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
+		const struct place_gpu *g = &e->picture.snap.gpus.items[i];
+		if (e->picture.snap.nodes.items[g->node].no_grants ||
 			kept_from(e, g->kept_by, want->request->pod, want->whole)) {
 			continue;
 		}
@@ -92,7 +92,7 @@ static void find_fronts(struct engine *e, const struct siege_want *want)
 /* GPUs of the node that it can have without anybody's going. */
 static uint32_t free_on(struct engine *e, const struct siege_want *want, uint32_t node)
 {
-	const struct place_node *n = &e->snap.nodes.items[node];
+	const struct place_node *n = &e->picture.snap.nodes.items[node];
 	int64_t free = n->free_gpus > 0 ? n->free_gpus : 0;
 	bool kept = kept_from(e, n->kept_by, want->request->pod, want->whole);
 	if (kept || (!want->whole && (n->no_opening || !place_share_possible(n, want->request)))) {
@@ -182,7 +182,7 @@ static void choose_leavers(struct engine *e, const struct siege_plan *plan)
 static bool node_takes(struct engine *e, const struct siege_want *want,
 	const struct siege_plan *plan, uint32_t opened)
 {
-	struct place_node rest = e->snap.nodes.items[plan->node];
+	struct place_node rest = e->picture.snap.nodes.items[plan->node];
 	choose_leavers(e, plan);
 	vec_for_each (const struct world_pod *const, p, &e->preempting.siege.chosen) {
 		contest_leave_node(&rest, *p);
@@ -193,7 +193,7 @@ static bool node_takes(struct engine *e, const struct siege_want *want,
 	for (uint32_t i = 0; i < opened && !want->whole; i++) {
 		place_reserve_capacity(&rest, want->request->mps);
 	}
-	return place_unfit(&e->snap, want->request, &rest, NULL) == UNFIT_NONE;
+	return place_unfit(&e->picture.snap, want->request, &rest, NULL) == UNFIT_NONE;
 }
 
 static const struct world_pod *first_of(const struct engine *e, const struct siege *s)
@@ -229,21 +229,21 @@ static struct siege_plan lay_on(
 	return plan;
 }
 
-static bool is_held(const struct engine *e, const struct siege_want *want, uint32_t node)
+static bool is_held(const struct picture *picture, const struct siege_want *want, uint32_t node)
 {
 	struct told t = told_of(want->held, NULL);
-	uint32_t at = told_next(&t) ? snap_gpu_on(e, t.uuid, node) : WORLD_NONE;
+	uint32_t at = told_next(&t) ? snap_gpu_on(picture, t.uuid, node) : WORLD_NONE;
 	return at != WORLD_NONE;
 }
 
 /* Nothing is gained by moving on while another node is as good as the one that is held. */
-static bool is_better(const struct engine *e, const struct siege_want *want,
+static bool is_better(const struct picture *picture, const struct siege_want *want,
 	const struct siege_plan *a, const struct siege_plan *b)
 {
 	if (b->node == WORLD_NONE || victims_are_cheaper(&a->cost, &b->cost)) {
 		return true;
 	}
-	return !victims_are_cheaper(&b->cost, &a->cost) && is_held(e, want, a->node);
+	return !victims_are_cheaper(&b->cost, &a->cost) && is_held(picture, want, a->node);
 }
 
 struct siege_plan siege_lay(struct engine *e, const struct siege_want *want)
@@ -258,7 +258,7 @@ struct siege_plan siege_lay(struct engine *e, const struct siege_want *want)
 			end++;
 		}
 		struct siege_plan here = lay_on(e, want, from, end);
-		if (here.node != WORLD_NONE && is_better(e, want, &here, &best)) {
+		if (here.node != WORLD_NONE && is_better(&e->picture, want, &here, &best)) {
 			best = here;
 		}
 	}

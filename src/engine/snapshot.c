@@ -19,7 +19,7 @@ static void see_acked(struct holder *h)
 
 /* What the watch shows replaces what was assumed. */
 static void holder_refresh(
-	struct engine *e, struct holder *h, const struct world_pod *p, int64_t now)
+	struct book *book, struct holder *h, const struct world_pod *p, int64_t now)
 {
 	bool fresh = !h->in_world || h->stamp != p->gpu->stamp;
 	h->in_world = true;
@@ -38,7 +38,7 @@ static void holder_refresh(
 		holder_drop_asked(h);
 		h->deleted = false;
 		/* What is still under way was about the other pod, and so is its outcome. */
-		holder_heard(e, h);
+		holder_heard(book, h);
 		h->opened_at = h->told_from = h->idle_since = now;
 		h->has_grace = false;
 		h->lost_at = h->refused_at = h->going_at = -1;
@@ -120,17 +120,15 @@ static int64_t gpu_mib(const struct node *n, int64_t told)
 
 static void add_nodes(struct engine *e, int64_t now)
 {
-	VEC_CLEAR(&e->snap_nodes);
-	VEC_CLEAR(&e->node_to_snap);
 	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
 		const struct world_node *n = world_node_at(e->world, i);
-		VEC_PUSH(&e->node_to_snap, WORLD_NONE);
+		VEC_PUSH(&e->picture.node_to_snap, WORLD_NONE);
 		if (!n->known || n->noun.gpus <= 0) {
 			continue;
 		}
-		const struct node_memo *t = memo_find(e, n->name);
+		const struct node_memo *t = memo_find(&e->book, n->name);
 		if (t != NULL && now < t->until) {
-			wake_by(e, t->until);
+			wake_by(&e->time, t->until);
 		}
 		struct place_node s = {.noun = &n->noun,
 			.runtime = runtime_of(e),
@@ -141,18 +139,18 @@ static void add_nodes(struct engine *e, int64_t now)
 			.gpu_mem_mib = gpu_mib(&n->noun, t != NULL ? t->usable_mib : 0),
 			.no_grants = node_drains(&n->noun),
 			.no_opening = n->noun.shares_already || (t != NULL && now < t->until)};
-		e->node_to_snap.items[i] = (uint32_t)e->snap.nodes.count;
-		VEC_PUSH(&e->snap.nodes, s);
-		VEC_PUSH(&e->snap_nodes, i);
+		e->picture.node_to_snap.items[i] = (uint32_t)e->picture.snap.nodes.count;
+		VEC_PUSH(&e->picture.snap.nodes, s);
+		VEC_PUSH(&e->picture.snap_nodes, i);
 	}
 }
 
-static void learn_memory(struct engine *e, struct place_node *n, const struct holder *h)
+static void learn_memory(struct book *book, struct place_node *n, const struct holder *h)
 {
 	if (h->pod.identity == NULL) {
 		return;
 	}
-	struct node_memo *m = memo_touch(e, n->noun->name);
+	struct node_memo *m = memo_touch(book, n->noun->name);
 	if (h->pod.identity->mem_mib > m->usable_mib) {
 		m->usable_mib = h->pod.identity->mem_mib;
 		n->gpu_mem_mib = gpu_mib(n->noun, m->usable_mib);
@@ -194,10 +192,10 @@ static bool holder_usable(const struct holder *h)
  * since another leader may have told it. */
 static bool is_void(struct engine *e, const struct holder *h, const struct waiter *w)
 {
-	uint32_t node = snap_node_of(e, h->node);
-	bool closed = node != WORLD_NONE && e->snap.nodes.items[node].no_grants;
-	bool useless = closed || health_is_bad(e, h) || mps_is_ill(e, h) || inject_is_vain(e, h) ||
-		       inject_is_vain_for(e, h, &w->pod);
+	uint32_t node = snap_node_of(&e->picture, h->node);
+	bool closed = node != WORLD_NONE && e->picture.snap.nodes.items[node].no_grants;
+	bool useless = closed || health_is_bad(e, h) || mps_is_ill(&e->picture, h) ||
+		       inject_is_vain(e, h) || inject_is_vain_for(e, h, &w->pod);
 	return useless && w->flight == 0 && w->landings.count == 0;
 }
 
@@ -207,17 +205,17 @@ static void mark_counted(struct engine *e, struct holder *h, uint32_t i, const s
 {
 	if (tenant_is_on(h, p->gpu)) {
 		uint32_t slot = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
-		e->counted.items[slot / COUNTED_BITS] |= (uint64_t)1 << slot % COUNTED_BITS;
+		e->picture.counted.items[slot / COUNTED_BITS] |= (uint64_t)1 << slot % COUNTED_BITS;
 	} else if (p->gpu->gated) {
-		struct waiter *w = waiter_of(e, p, e->now);
+		struct waiter *w = waiter_of(&e->book, p, e->time.now);
 		if (is_void(e, h, w)) {
-			waiter_note_stale(w, holder_ledger(h)->items[i].milli, e->step);
+			waiter_note_stale(w, holder_ledger(h)->items[i].milli, e->time.step);
 			return;
 		}
-		waiter_note_entry(w, h, i, e->step);
+		waiter_note_entry(w, h, i, e->time.step);
 		w->granted_by = h;
 		w->granted_index = i;
-		w->granted_step = e->step;
+		w->granted_step = e->time.step;
 	}
 }
 
@@ -226,10 +224,10 @@ static void count_entry(struct engine *e, struct place_gpu *g, struct snap_gpu *
 {
 	if (!entry_lives(e, s->holder, entry, p)) {
 		s->dead++;
-		struct waiter *w = waiter_giving_back(e, entry->uid, s->holder);
+		struct waiter *w = waiter_giving_back(&e->book, entry->uid, s->holder);
 		if (w != NULL) {
 			s->given_back++;
-			waiter_note_stale(w, entry->milli, e->step);
+			waiter_note_stale(w, entry->milli, e->time.step);
 		}
 		return;
 	}
@@ -248,15 +246,17 @@ static void count_entry(struct engine *e, struct place_gpu *g, struct snap_gpu *
 
 /* A part that is being given back stands there until the write has done it: until then it is part
  * of a quota, whatever GPU the room is on. */
-static void count_struck_out(struct engine *e, const struct holder *h)
+static void count_struck_out(struct book *book, const struct holder *h)
 {
 	const struct ledger *shown = &h->pod.ledger;
 	for (uint32_t i = 0; h->asked_holds && i < shown->count; i++) {
 		const struct grant *g = &shown->items[i];
-		const struct world_pod *p =
-			ledger_has(&h->asked, g->uid) ? NULL : world_pod_by_uid(e->world, g->uid);
+		const struct world_pod *p = ledger_has(&h->asked, g->uid)
+						    ? NULL
+						    : world_pod_by_uid(book->world, g->uid);
 		if (p != NULL && p->gpu->gated) {
-			waiter_note_stale(waiter_of(e, p, e->now), g->milli, e->step);
+			waiter_note_stale(
+				waiter_of(book, p, book->time->now), g->milli, book->time->step);
 		}
 	}
 }
@@ -273,7 +273,7 @@ static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu
 		}
 	}
 	if (e->quota_used.count > 0) {
-		count_struck_out(e, s->holder);
+		count_struck_out(&e->book, s->holder);
 	}
 }
 
@@ -287,16 +287,16 @@ static bool fails_now(struct engine *e, const struct holder *h, int64_t now)
 
 static void add_holder(struct engine *e, struct holder *h, int64_t now)
 {
-	uint32_t node = snap_node_of(e, h->node);
+	uint32_t node = snap_node_of(&e->picture, h->node);
 	if (node != WORLD_NONE && fails_now(e, h, now)) {
-		e->snap.nodes.items[node].no_opening = true;
+		e->picture.snap.nodes.items[node].no_opening = true;
 	}
 	if (!holder_usable(h) || node == WORLD_NONE) {
 		return;
 	}
 	enum gpu_state state = holder_state(e, h);
-	struct place_node *n = &e->snap.nodes.items[node];
-	learn_memory(e, n, h);
+	struct place_node *n = &e->picture.snap.nodes.items[node];
+	learn_memory(&e->book, n, h);
 	bool bad = h->in_world && health_is_bad(e, h);
 	struct place_gpu g = {.node = node,
 		.state = state,
@@ -316,33 +316,33 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 	if (!h->in_world || text_empty(h->pod.node)) {
 		place_reserve_capacity(n, h->mps);
 	}
-	h->snap_at = (uint32_t)e->snap_gpus.count;
-	h->snap_step = e->step;
-	VEC_PUSH(&e->snap.gpus, g);
-	VEC_PUSH(&e->snap_gpus, s);
-	gpu_index_add(e, h->snap_at);
+	h->snap_at = (uint32_t)e->picture.snap_gpus.count;
+	h->snap_step = e->time.step;
+	VEC_PUSH(&e->picture.snap.gpus, g);
+	VEC_PUSH(&e->picture.snap_gpus, s);
+	gpu_index_add(&e->picture, h->snap_at);
 }
 
 static void add_holders(struct engine *e, int64_t now)
 {
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_CAPACITY); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_CAPACITY, i);
-		holder_refresh(e, holder_touch(e, world_pod_name(p), now), p, now);
+		holder_refresh(&e->book, holder_touch(&e->book, world_pod_name(p), now), p, now);
 	}
 	inject_look(e);
-	for (size_t i = 0; i < e->holders.count; i++) {
-		struct holder *h = e->holders.items[i];
+	for (size_t i = 0; i < e->book.holders.count; i++) {
+		struct holder *h = e->book.holders.items[i];
 		holder_expire(h, now);
-		if (h->seen != e->step && h->in_world) {
+		if (h->seen != e->time.step && h->in_world) {
 			/* Seen before, gone now. */
 			h->in_world = false;
 			h->expires_at = 0;
 		}
-		if (h->seen != e->step && (h->flight != 0 || now < h->expires_at)) {
-			h->seen = e->step;
-			wake_by(e, h->expires_at);
+		if (h->seen != e->time.step && (h->flight != 0 || now < h->expires_at)) {
+			h->seen = e->time.step;
+			wake_by(&e->time, h->expires_at);
 		}
-		if (h->seen == e->step) {
+		if (h->seen == e->time.step) {
 			add_holder(e, h, now);
 		}
 	}
@@ -350,22 +350,23 @@ static void add_holders(struct engine *e, int64_t now)
 
 /* Whoever holds the tenant's GPU now: the tenant runs on it all the same. Where nobody has told
  * that UUID, the capacity pod that the tenant names, as long as it may turn out to hold it. */
-static uint32_t snap_gpu_of(const struct engine *e, const struct world_pod *p, const struct told *t)
+static uint32_t snap_gpu_of(
+	const struct picture *picture, const struct world_pod *p, const struct told *t)
 {
-	uint32_t at = text_empty(t->uuid) ? WORLD_NONE : snap_gpu_of_pod(e, p, t->uuid);
+	uint32_t at = text_empty(t->uuid) ? WORLD_NONE : snap_gpu_of_pod(picture, p, t->uuid);
 	if (at != WORLD_NONE) {
 		return at;
 	}
-	const struct holder *h = holder_find(e, t->capacity_pod);
-	bool may_be = h != NULL && h->snap_step == e->step && tenant_is_on(h, p->gpu);
+	const struct holder *h = holder_find(picture->book, t->capacity_pod);
+	bool may_be = h != NULL && h->snap_step == picture->time->step && tenant_is_on(h, p->gpu);
 	return may_be ? h->snap_at : WORLD_NONE;
 }
 
 static void add_uncounted(struct engine *e, const struct world_pod *p, uint32_t slot, uint32_t at)
 {
-	struct place_gpu *g = &e->snap.gpus.items[at];
+	struct place_gpu *g = &e->picture.snap.gpus.items[at];
 	struct manners manners = manners_of_tenant(e, p, slot);
-	company_joins(g, &e->snap_gpus.items[at], &manners);
+	company_joins(g, &e->picture.snap_gpus.items[at], &manners);
 	struct share share = resize_may_have(e, p);
 	if (share.milli > p->gpu->milli) {
 		quotas_take_pod(e, p, share.milli - p->gpu->milli);
@@ -373,14 +374,14 @@ static void add_uncounted(struct engine *e, const struct world_pod *p, uint32_t 
 	g->free_milli -= share.milli;
 	g->free_mib -= share.mib;
 	g->tenants++;
-	e->snap_gpus.items[at].demand++;
-	e->snap_gpus.items[at].forgotten++;
-	e->snap_gpus.items[at].keepers += p->gpu->keeps_node ? 1 : 0;
+	e->picture.snap_gpus.items[at].demand++;
+	e->picture.snap_gpus.items[at].forgotten++;
+	e->picture.snap_gpus.items[at].keepers += p->gpu->keeps_node ? 1 : 0;
 }
 
-static void add_unbound(struct engine *e, const struct world_pod *p, uint32_t at)
+static void add_unbound(struct picture *picture, const struct world_pod *p, uint32_t at)
 {
-	struct place_node *n = &e->snap.nodes.items[e->snap.gpus.items[at].node];
+	struct place_node *n = &picture->snap.nodes.items[picture->snap.gpus.items[at].node];
 	n->free_cpu_milli -= p->takes->cpu_milli;
 	n->free_mem_bytes -= p->takes->mem_bytes;
 	n->free_slots--;
@@ -391,7 +392,7 @@ static void add_unbound(struct engine *e, const struct world_pod *p, uint32_t at
 static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slot)
 {
 	bool several = p->gpu->devices > 1;
-	bool counted = !several && snap_counted(e, slot);
+	bool counted = !several && snap_counted(&e->picture, slot);
 	if (p->gpu->gated || world_pod_terminal(p)) {
 		return;
 	}
@@ -402,16 +403,16 @@ static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slo
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	bool unbound = p->node == WORLD_NONE;
 	while (told_next(&t)) {
-		uint32_t at = snap_gpu_of(e, p, &t);
+		uint32_t at = snap_gpu_of(&e->picture, p, &t);
 		if (at == WORLD_NONE) {
 			continue;
 		}
-		const struct holder *h = e->snap_gpus.items[at].holder;
+		const struct holder *h = e->picture.snap_gpus.items[at].holder;
 		if (several ? !ledger_has(holder_ledger(h), world_pod_uid(p)) : !counted) {
 			add_uncounted(e, p, slot, at);
 		}
 		if (unbound) {
-			add_unbound(e, p, at);
+			add_unbound(&e->picture, p, at);
 			unbound = false;
 		}
 	}
@@ -419,14 +420,8 @@ static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slo
 
 void snapshot_build(struct engine *e, int64_t now)
 {
-	snapshot_clear(&e->snap);
+	picture_begin(&e->picture);
 	e->searches = e->forgotten = 0;
-	VEC_CLEAR(&e->snap_gpus);
-	gpu_index_begin(e);
-	VEC_CLEAR(&e->counted);
-	for (size_t slots = 0; slots < world_pod_slots(e->world); slots += COUNTED_BITS) {
-		VEC_PUSH(&e->counted, 0);
-	}
 	quotas_begin(e);
 	resizes_begin(e);
 	companies_begin(&e->companies);
@@ -440,10 +435,10 @@ void snapshot_build(struct engine *e, int64_t now)
 	}
 	departed_count(e);
 	landings_count(e);
-	promises_void(e);
-	holds_count(e);
-	companies_settle(e);
-	mps_settle(e);
+	promises_void(&e->picture);
+	holds_count(&e->picture);
+	companies_settle(&e->picture);
+	mps_settle(&e->picture);
 	quotas_count_waiters(e);
 	orphans_find(e);
 }

@@ -47,7 +47,8 @@ static struct standin *touch(struct engine *e, const char *name)
 {
 	struct standin *s = find(e, name);
 	if (s == NULL) {
-		struct standin made = {.since = e->now, .nodes = (uint32_t)e->snap.nodes.count};
+		struct standin made = {
+			.since = e->time.now, .nodes = (uint32_t)e->picture.snap.nodes.count};
 		snprintf(made.name, sizeof made.name, "%s", name);
 		VEC_PUSH(&e->scale.standins, made);
 		s = &e->scale.standins.items[e->scale.standins.count - 1];
@@ -77,23 +78,24 @@ static void note_bound(struct engine *e, const struct world_pod *p)
 	struct standin *s = touch(e, world_pod_name(p));
 	const struct world_node *n = world_node_at(e->world, p->node);
 	if (s->landed_at == 0 || strcmp(s->node, text_or(n->name, "")) != 0) {
-		s->landed_at = e->now > 0 ? e->now : 1;
+		s->landed_at = e->time.now > 0 ? e->time.now : 1;
 		/* Nodes have come since. A GPU of one that was there may just have got free. */
-		e->scale.answered = e->scale.answered || e->snap.nodes.count > s->nodes;
+		e->scale.answered = e->scale.answered || e->picture.snap.nodes.count > s->nodes;
 		s->yields = s->served = false;
 	}
 	snprintf(s->node, sizeof s->node, "%s", text_or(n->name, ""));
-	s->free_at = e->now + FREE_MS;
+	s->free_at = e->time.now + FREE_MS;
 }
 
 /* As if it were not there; whoever opens a GPU waits until it has gone. */
-static void discount(struct engine *e, const struct world_pod *p)
+static void discount(struct picture *picture, const struct world_pod *p)
 {
-	uint32_t at = p->node < e->node_to_snap.count ? e->node_to_snap.items[p->node] : WORLD_NONE;
+	uint32_t at = p->node < picture->node_to_snap.count ? picture->node_to_snap.items[p->node]
+							    : WORLD_NONE;
 	if (at == WORLD_NONE || is_over(p)) {
 		return;
 	}
-	struct place_node *n = &e->snap.nodes.items[at];
+	struct place_node *n = &picture->snap.nodes.items[at];
 	n->free_gpus += p->gpu->gpus;
 	n->free_cpu_milli += p->takes->cpu_milli;
 	n->free_mem_bytes += p->takes->mem_bytes;
@@ -108,15 +110,16 @@ void standins_mark(struct engine *e)
 	vec_for_each (const struct world_pod *const, each, &e->scale.there) {
 		if ((*each)->node != WORLD_NONE) {
 			note_bound(e, *each);
-			discount(e, *each);
+			discount(&e->picture, *each);
 		}
 	}
 	vec_for_each (const struct standin, s, &e->scale.standins) {
-		uint32_t at = e->now < s->free_at ? snap_node_of(e, s->node) : WORLD_NONE;
+		uint32_t at =
+			e->time.now < s->free_at ? snap_node_of(&e->picture, s->node) : WORLD_NONE;
 		const struct world_pod *p = world_pod_find(e->world, NAME_NAMESPACE, s->name);
 		if (at != WORLD_NONE && (p == NULL || is_over(p))) {
-			e->snap.nodes.items[at].no_opening = true;
-			wake_by(e, s->free_at);
+			e->picture.snap.nodes.items[at].no_opening = true;
+			wake_by(&e->time, s->free_at);
 		}
 	}
 }
@@ -149,23 +152,23 @@ static bool is_from(const struct standin *s, const struct holder *h)
 	return h->opened_at >= s->landed_at && text_equals(h->node, s->node);
 }
 
-static bool has_served(struct engine *e, struct standin *s)
+static bool has_served(struct book *book, struct standin *s)
 {
-	for (size_t i = 0; i < e->holders.count && !s->served; i++) {
-		const struct holder *h = e->holders.items[i];
+	for (size_t i = 0; i < book->holders.count && !s->served; i++) {
+		const struct holder *h = book->holders.items[i];
 		s->served = h->has_grace && is_from(s, h);
 	}
 	return s->served;
 }
 
 /* It goes or has gone for a tenant, who is about to have its GPU and needs no other. */
-static bool is_spent(struct engine *e, const struct standin *s)
+static bool is_spent(struct book *book, const struct standin *s)
 {
-	const struct world_pod *p = world_pod_find(e->world, NAME_NAMESPACE, s->name);
-	bool opens = p != NULL || e->now < s->free_at;
-	for (size_t i = 0; i < e->holders.count && !opens; i++) {
-		const struct holder *h = e->holders.items[i];
-		opens = h->seen == e->step && is_from(s, h) && !h->deleted &&
+	const struct world_pod *p = world_pod_find(book->world, NAME_NAMESPACE, s->name);
+	bool opens = p != NULL || book->time->now < s->free_at;
+	for (size_t i = 0; i < book->holders.count && !opens; i++) {
+		const struct holder *h = book->holders.items[i];
+		opens = h->seen == book->time->step && is_from(s, h) && !h->deleted &&
 			h->pod.deleting_ms == 0 && !pod_is_terminal(&h->pod);
 	}
 	return s->landed_at != 0 && s->yields && opens;
@@ -175,11 +178,11 @@ static bool is_spent(struct engine *e, const struct standin *s)
  * now; but where the node has gone again: another one would too. */
 static bool counts(struct engine *e, struct standin *s)
 {
-	if (s->landed_at == 0 || has_served(e, s) || is_spent(e, s)) {
+	if (s->landed_at == 0 || has_served(&e->book, s) || is_spent(&e->book, s)) {
 		return false;
 	}
-	uint32_t at = snap_node_of(e, s->node);
-	return at == WORLD_NONE || e->now < s->free_at || scale_node_gives(e, at);
+	uint32_t at = snap_node_of(&e->picture, s->node);
+	return at == WORLD_NONE || e->time.now < s->free_at || scale_node_gives(e, at);
 }
 
 bool standins_in_vain(struct engine *e, uint64_t key)
@@ -189,10 +192,10 @@ bool standins_in_vain(struct engine *e, uint64_t key)
 		if (key_of(s->name) != key || !counts(e, s)) {
 			continue;
 		}
-		if (e->now - s->landed_at >= serve_ms) {
+		if (e->time.now - s->landed_at >= serve_ms) {
 			return true;
 		}
-		wake_by(e, s->landed_at + serve_ms);
+		wake_by(&e->time, s->landed_at + serve_ms);
 	}
 	return false;
 }
@@ -215,7 +218,7 @@ void standins_asked(struct engine *e)
 static bool group_opens(struct engine *e, uint64_t key)
 {
 	vec_for_each (struct standin, s, &e->scale.standins) {
-		if (key_of(s->name) == key && !s->served && is_spent(e, s)) {
+		if (key_of(s->name) == key && !s->served && is_spent(&e->book, s)) {
 			return true;
 		}
 	}
@@ -227,8 +230,8 @@ static enum slot send(
 {
 	struct action where = {.unpinned = true};
 	struct place_node taken = {.runtime = runtime_of(e)};
-	if (s->sent_at != 0 && e->now - s->sent_at < EVERY_MS) {
-		wake_by(e, s->sent_at + EVERY_MS);
+	if (s->sent_at != 0 && e->time.now - s->sent_at < EVERY_MS) {
+		wake_by(&e->time, s->sent_at + EVERY_MS);
 		return SLOT_WAITS;
 	}
 	if (!scale_where(e, b->first, &plan->arena, &where)) {
@@ -245,8 +248,8 @@ static enum slot send(
 	a->gpus = b->gpus;
 	a->cpu_milli = b->cpu_milli - taken.free_cpu_milli;
 	a->mem_bytes = b->mem_bytes - taken.free_mem_bytes;
-	s->sent_at = e->now;
-	s->nodes = (uint32_t)e->snap.nodes.count;
+	s->sent_at = e->time.now;
+	s->nodes = (uint32_t)e->picture.snap.nodes.count;
 	s->flight = a->id;
 	return SLOT_WAITS;
 }
@@ -283,12 +286,12 @@ enum slot standin_fill(struct engine *e, const struct scale_bin *b, struct plan 
 	const struct world_pod *p = world_pod_find(e->world, NAME_NAMESPACE, name);
 	struct standin *s = touch(e, name);
 	bool lasts = counts(e, s);
-	if (s->served || is_spent(e, s)) {
+	if (s->served || is_spent(&e->book, s)) {
 		/* The name stays taken, so that those who wait keep theirs. */
-		s->wanted = p == NULL ? e->step : s->wanted;
+		s->wanted = p == NULL ? e->time.step : s->wanted;
 		return SLOT_TAKEN;
 	}
-	s->wanted = e->step;
+	s->wanted = e->time.step;
 	s->sent_at = p == NULL ? s->sent_at : 0;
 	if (lasts) {
 		return SLOT_WAITS;
@@ -306,7 +309,7 @@ static void forget_absent(struct engine *e)
 {
 	for (size_t i = e->scale.standins.count; i-- > 0;) {
 		const struct standin *s = &e->scale.standins.items[i];
-		if (s->wanted != e->step && e->now >= s->free_at &&
+		if (s->wanted != e->time.step && e->time.now >= s->free_at &&
 			world_pod_find(e->world, NAME_NAMESPACE, s->name) == NULL) {
 			VEC_REMOVE_SWAP(&e->scale.standins, i);
 		}
@@ -321,15 +324,15 @@ void standins_let_go(struct engine *e, struct plan *plan)
 			continue;
 		}
 		struct standin *s = touch(e, world_pod_name(p));
-		if (s->wanted == e->step && !world_pod_terminal(p)) {
+		if (s->wanted == e->time.step && !world_pod_terminal(p)) {
 			continue;
 		}
-		if (s->gone_at != 0 && e->now - s->gone_at < GONE_EVERY_MS) {
-			wake_by(e, s->gone_at + GONE_EVERY_MS);
+		if (s->gone_at != 0 && e->time.now - s->gone_at < GONE_EVERY_MS) {
+			wake_by(&e->time, s->gone_at + GONE_EVERY_MS);
 			continue;
 		}
 		emit_companion_delete(e, p, plan);
-		s->gone_at = e->now;
+		s->gone_at = e->time.now;
 	}
 	forget_absent(e);
 }

@@ -45,6 +45,7 @@
 #include "scale.h"
 #include "shun.h"
 #include "snapshot.h"
+#include "step_time.h"
 #include "assigned_gpus.h"
 #include "turn.h"
 #include "size/policy_resolution.h"
@@ -53,6 +54,7 @@
 
 struct policies_pass; /* policies.h */
 struct pools;
+struct world;
 struct engine {
 	struct engine_config cfg;
 	uint64_t seed;
@@ -63,31 +65,13 @@ struct engine {
 	struct rng rng;
 	bool leads;
 	uint64_t next_action;
-	uint64_t step;
-	int64_t deadline;
-	int64_t now;		  /* of the step that runs or ran last */
+	struct step_time time;
 	uint64_t decided_version; /* of the world at the end of the last complete step */
 	bool dirty;
 	uint32_t resume; /* ranks handled by an unfinished step */
 	uint64_t round;	 /* the step in which the ranks were begun from the first */
 
-	struct {
-		VEC_FIELDS(struct waiter *); /* owned */
-	} waiters;
-	struct map waiters_by_uid;
-	struct {
-		VEC_FIELDS(struct waiter *); /* borrowed; NULL: not known */
-	} waiter_by_slot;		     /* beside the world's pods */
-	struct {
-		VEC_FIELDS(struct holder *); /* owned */
-	} holders;
-	struct map holders_by_name;
-	struct flights flights;
-	struct {
-		VEC_FIELDS(struct node_memo);
-	} memos;
-	struct map memos_by_name;
-	struct absences absences;
+	struct book book;
 	struct ailments ailments;
 	struct evictions evictions;
 	struct preempting preempting;
@@ -100,7 +84,7 @@ struct engine {
 	/* the step's scratch */
 	struct wholes wholes;
 	struct needs needs;
-	struct snapshot snap;
+	struct picture picture;
 	struct openings openings;
 	uint32_t searches;  /* in this picture */
 	size_t looked_at;   /* GPUs, nodes and guests, by the decision that runs */
@@ -109,15 +93,6 @@ struct engine {
 		uint64_t step; /* of which `lags` is */
 		bool lags;
 	} view;
-	struct {
-		VEC_FIELDS(struct snap_gpu);
-	} snap_gpus; /* beside snap.gpus */
-	struct {
-		VEC_FIELDS(uint32_t);
-	} snap_nodes; /* world index of each snapshot node */
-	struct {
-		VEC_FIELDS(uint32_t);
-	} node_to_snap; /* world index to snapshot index */
 	struct {
 		VEC_FIELDS(struct candidate);
 	} ranked;
@@ -129,10 +104,6 @@ struct engine {
 		VEC_FIELDS(int64_t);
 	} quota_used; /* beside the world's quotas: thousandths of a GPU */
 	struct companies companies;
-	struct map gpus_by_uuid; /* of this step, to places in snap_gpus */
-	struct {
-		VEC_FIELDS(uint64_t);
-	} counted;		 /* a bit for each pod slot: the ledger counted it in this step */
 	uint64_t policy_version; /* of the world, when the last pass over policies began */
 	struct engine_report report;
 	struct policies_pass *pass; /* owned; policies.c */
@@ -145,14 +116,5 @@ bool view_lags(struct engine *e); /* view.c: C21 */
 /* capacity_lifecycle.c: the life of capacity pods; the last is of pending_report.c */
 void capacity_tend(struct engine *e, int64_t now, struct plan *plan);
 void report_waiting(struct engine *e, struct engine_now now, struct plan *plan);
-
-/* Lower the next deadline. What is due already was looked at by this step: asking for another one
- * would only spin, for as long as that lasts. */
-static inline void wake_by(struct engine *e, int64_t at)
-{
-	if (at > e->now) {
-		e->deadline = time_min(e->deadline, at);
-	}
-}
 
 #endif

@@ -24,7 +24,7 @@ static const struct turn *turn_touch(struct engine *e, const char *uid)
 {
 	struct turn *t = turn_find(e, uid);
 	if (t == NULL) {
-		struct turn made = {xstrdup(uid), e->now};
+		struct turn made = {xstrdup(uid), e->time.now};
 		VEC_PUSH(&e->turns, made);
 		t = &e->turns.items[e->turns.count - 1];
 	}
@@ -45,7 +45,7 @@ void turn_begins(struct engine *e, const struct waiter *w)
 }
 
 /* Being placed, or placed and not Ready. */
-static bool is_starting(const struct engine *e, const struct world_pod *p)
+static bool is_starting(const struct book *book, const struct world_pod *p)
 {
 	if (p == NULL || p->deleting || world_pod_terminal(p)) {
 		return false;
@@ -53,7 +53,7 @@ static bool is_starting(const struct engine *e, const struct world_pod *p)
 	if (!p->gpu->gated) {
 		return p->gpu->told_memory && !p->gpu->ready;
 	}
-	const struct waiter *w = waiter_find(e, world_pod_uid(p));
+	const struct waiter *w = waiter_find(book, world_pod_uid(p));
 	return w != NULL && takes_turns(w) &&
 	       (w->flight != 0 || w->placed_rv != NULL || w->landings.count > 0);
 }
@@ -64,11 +64,11 @@ static const struct world_pod *starts_on(
 	const struct ledger *l = holder_ledger(h);
 	for (uint32_t i = 0; i < l->count; i++) {
 		const struct world_pod *p = world_pod_by_uid(e->world, l->items[i].uid);
-		if (strcmp(l->items[i].uid, but) == 0 || !is_starting(e, p)) {
+		if (strcmp(l->items[i].uid, but) == 0 || !is_starting(&e->book, p)) {
 			continue;
 		}
 		int64_t until = turn_touch(e, l->items[i].uid)->since + TURN_MS;
-		if (e->now < until) {
+		if (e->time.now < until) {
 			*ret_until = until;
 			return p;
 		}
@@ -82,7 +82,7 @@ const struct world_pod *turn_of_another(
 	const struct world_pod *found = NULL;
 	bool several = waiter_count(w) > 1;
 	size_t count = several ? w->group.granted.count : 1;
-	if (!takes_turns(w) || w->granted_step != e->step) {
+	if (!takes_turns(w) || w->granted_step != e->time.step) {
 		return NULL;
 	}
 	for (size_t i = 0; i < count && found == NULL; i++) {
@@ -90,7 +90,7 @@ const struct world_pod *turn_of_another(
 		found = starts_on(e, h, w->uid, ret_until);
 	}
 	if (found != NULL) {
-		wake_by(e, *ret_until);
+		wake_by(&e->time, *ret_until);
 	}
 	return found;
 }
@@ -105,7 +105,7 @@ void turns_sweep(struct engine *e)
 {
 	for (size_t i = e->turns.count; i-- > 0;) {
 		struct turn *t = &e->turns.items[i];
-		if (!is_starting(e, world_pod_by_uid(e->world, t->uid))) {
+		if (!is_starting(&e->book, world_pod_by_uid(e->world, t->uid))) {
 			free(t->uid);
 			VEC_REMOVE_SWAP(&e->turns, i);
 		}

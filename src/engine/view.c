@@ -19,12 +19,12 @@
 
 #define VIEW_MS 2000
 
-static bool lags(const struct engine *e)
+static bool lags(const struct book *book)
 {
-	for (size_t i = 0; i < e->holders.count; i++) {
-		const struct holder *h = e->holders.items[i];
+	for (size_t i = 0; i < book->holders.count; i++) {
+		const struct holder *h = book->holders.items[i];
 		bool owed = h->in_world && h->acked_rv != NULL;
-		if (owed && e->now - h->acked_at > VIEW_MS) {
+		if (owed && book->time->now - h->acked_at > VIEW_MS) {
 			return true;
 		}
 	}
@@ -34,9 +34,9 @@ static bool lags(const struct engine *e)
 /* Asked for each tenant that is told its share; nothing changes it while that is decided. */
 bool view_lags(struct engine *e)
 {
-	if (e->view.step != e->step) {
-		e->view.step = e->step;
-		e->view.lags = lags(e);
+	if (e->view.step != e->time.step) {
+		e->view.step = e->time.step;
+		e->view.lags = lags(&e->book);
 	}
 	return e->view.lags;
 }

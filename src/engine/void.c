@@ -8,10 +8,11 @@
 #include "state.h"
 
 /* It would be told of this entry, and nothing says yet that it was. */
-static struct waiter *untold(const struct engine *e, const struct holder *h, const struct grant *g)
+static struct waiter *untold(const struct book *book, const struct holder *h, const struct grant *g)
 {
-	struct waiter *w = waiter_find(e, g->uid);
-	if (w == NULL || w->granted_step != e->step || w->flight != 0 || w->landings.count > 0) {
+	struct waiter *w = waiter_find(book, g->uid);
+	if (w == NULL || w->granted_step != book->time->step || w->flight != 0 ||
+		w->landings.count > 0) {
 		return NULL;
 	}
 	if (waiter_count(w) == 1) {
@@ -26,11 +27,11 @@ static struct waiter *untold(const struct engine *e, const struct holder *h, con
 }
 
 /* Two that led may each have promised it something: there is another entry, and room there. */
-static bool stands_elsewhere(struct engine *e, struct waiter *w)
+static bool stands_elsewhere(struct picture *picture, struct waiter *w)
 {
-	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
-		const struct place_gpu *g = &e->snap.gpus.items[i];
-		struct holder *h = e->snap_gpus.items[i].holder;
+	for (uint32_t i = 0; i < picture->snap_gpus.count; i++) {
+		const struct place_gpu *g = &picture->snap.gpus.items[i];
+		struct holder *h = picture->snap_gpus.items[i].holder;
 		const struct ledger *l = holder_ledger(h);
 		for (uint32_t k = 0; h != w->granted_by && k < l->count; k++) {
 			bool its = strcmp(l->items[k].uid, w->uid) == 0;
@@ -44,11 +45,11 @@ static bool stands_elsewhere(struct engine *e, struct waiter *w)
 	return false;
 }
 
-static void forget_entry(struct engine *e, struct waiter *w, const struct holder *h)
+static void forget_entry(struct picture *picture, struct waiter *w, const struct holder *h)
 {
 	struct group *g = &w->group;
 	if (waiter_count(w) == 1) {
-		w->granted_step = stands_elsewhere(e, w) ? e->step : 0;
+		w->granted_step = stands_elsewhere(picture, w) ? picture->time->step : 0;
 		return;
 	}
 	for (size_t i = g->granted.count; i-- > 0;) {
@@ -59,27 +60,27 @@ static void forget_entry(struct engine *e, struct waiter *w, const struct holder
 	w->granted_step = g->granted.count > 0 ? w->granted_step : 0;
 }
 
-static void relieve(struct engine *e, const struct place_gpu *g, const struct holder *h)
+static void relieve(struct picture *picture, const struct place_gpu *g, const struct holder *h)
 {
 	const struct ledger *l = holder_ledger(h);
 	int64_t milli = g->free_milli, mib = g->free_mib;
 	for (uint32_t i = l->count; i-- > 0 && (milli < 0 || mib < 0);) {
-		struct waiter *w = untold(e, h, &l->items[i]);
+		struct waiter *w = untold(picture->book, h, &l->items[i]);
 		if (w != NULL) {
-			forget_entry(e, w, h);
-			waiter_note_stale(w, l->items[i].milli, e->step);
+			forget_entry(picture, w, h);
+			waiter_note_stale(w, l->items[i].milli, picture->time->step);
 			milli += l->items[i].milli;
 			mib += l->items[i].mem_mib;
 		}
 	}
 }
 
-void promises_void(struct engine *e)
+void promises_void(struct picture *picture)
 {
-	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
-		const struct place_gpu *g = &e->snap.gpus.items[i];
+	for (uint32_t i = 0; i < picture->snap_gpus.count; i++) {
+		const struct place_gpu *g = &picture->snap.gpus.items[i];
 		if (g->free_milli < 0 || g->free_mib < 0) {
-			relieve(e, g, e->snap_gpus.items[i].holder);
+			relieve(picture, g, picture->snap_gpus.items[i].holder);
 		}
 	}
 }

@@ -2,9 +2,9 @@
 #ifndef ENGINE_VOID_H
 #define ENGINE_VOID_H
 
-struct engine;
+struct picture;
 
 /* In the snapshot, when all that runs and all that may land is counted. */
-void promises_void(struct engine *e);
+void promises_void(struct picture *picture);
 
 #endif

@@ -63,7 +63,7 @@ struct whole *whole_touch(struct engine *e, const char *uid, int64_t now)
 		VEC_PUSH(&e->wholes.all, w);
 		map_put(&e->wholes.by_uid, hash_text(uid), (uint32_t)e->wholes.all.count - 1);
 	}
-	w->seen = e->step;
+	w->seen = e->time.step;
 	return w;
 }
 
@@ -72,7 +72,7 @@ void wholes_sweep(struct engine *e)
 	struct wholes *all = &e->wholes;
 	bool any = false;
 	for (size_t i = all->all.count; i-- > 0;) {
-		if (all->all.items[i]->seen != e->step) {
+		if (all->all.items[i]->seen != e->time.step) {
 			whole_free(all->all.items[i]);
 			VEC_REMOVE_SWAP(&all->all, i);
 			any = true;
@@ -90,7 +90,7 @@ void wholes_sweep(struct engine *e)
 
 bool whole_is_held(const struct engine *e, const struct whole *w)
 {
-	return w->hold != NULL && e->now < w->hold_until;
+	return w->hold != NULL && e->time.now < w->hold_until;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -147,12 +147,13 @@ void wholes_rank(struct engine *e, int64_t now)
 static uint32_t next_idle(const struct engine *e, uint32_t node)
 {
 	uint32_t best = WORLD_NONE;
-	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
-		const struct place_gpu *g = &e->snap.gpus.items[i];
+	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
+		const struct place_gpu *g = &e->picture.snap.gpus.items[i];
 		if (g->node != node || !snap_gpu_is_idle(e, i)) {
 			continue;
 		}
-		const struct place_gpu *b = best != WORLD_NONE ? &e->snap.gpus.items[best] : NULL;
+		const struct place_gpu *b =
+			best != WORLD_NONE ? &e->picture.snap.gpus.items[best] : NULL;
 		if (b == NULL || g->state > b->state ||
 			(g->state == b->state && strcmp(g->capacity_pod, b->capacity_pod) < 0)) {
 			best = i;
@@ -164,10 +165,10 @@ static uint32_t next_idle(const struct engine *e, uint32_t node)
 /* Takes out of the picture what the pod will have on the node. */
 static void take(struct engine *e, const struct pod *pod, uint32_t node, uint32_t keeper)
 {
-	struct place_node *n = &e->snap.nodes.items[node];
+	struct place_node *n = &e->picture.snap.nodes.items[node];
 	struct whole_room *room = &e->wholes.rooms.items[node];
 	if (n->free_gpus <= pod->gpus) {
-		place_keep_node(&e->snap, node, keeper);
+		place_keep_node(&e->picture.snap, node, keeper);
 	}
 	while (n->free_gpus < pod->gpus) {
 		place_return_capacity(n, false);
@@ -178,12 +179,12 @@ static void take(struct engine *e, const struct pod *pod, uint32_t node, uint32_
 		uint32_t gpu = next_idle(e, node);
 		ENSURE(gpu != WORLD_NONE);
 		room->idle--;
-		e->snap_gpus.items[gpu].yields = true;
-		place_keep_gpu(&e->snap, gpu, keeper);
+		e->picture.snap_gpus.items[gpu].yields = true;
+		place_keep_gpu(&e->picture.snap, gpu, keeper);
 	}
 	n->free_gpus -= pod->gpus;
-	place_reserve_pod(&e->snap, n, pod);
-	snapshot_node_moved(&e->snap, node);
+	place_reserve_pod(&e->picture.snap, n, pod);
+	snapshot_node_moved(&e->picture.snap, node);
 }
 
 static void rest(struct whole *w, int64_t now)
@@ -196,15 +197,15 @@ static void rest(struct whole *w, int64_t now)
 /* It can be bound now, or as soon as what is idle has gone. */
 static void offer(struct engine *e, struct whole *w, uint32_t node, uint32_t keeper)
 {
-	bool ready = e->snap.nodes.items[node].free_gpus >= w->pod.gpus;
+	bool ready = e->picture.snap.nodes.items[node].free_gpus >= w->pod.gpus;
 	if (ready && w->offered_at < 0) {
-		w->offered_at = e->now;
+		w->offered_at = e->time.now;
 	}
 	if (!ready) {
 		w->offered_at = -1;
 	}
 	if (ready) {
-		wake_by(e, w->offered_at + OFFER_MS);
+		wake_by(&e->time, w->offered_at + OFFER_MS);
 	}
 	take(e, &w->pod, node, keeper);
 }
@@ -215,16 +216,16 @@ static void keep_held(struct engine *e, struct whole *w, uint32_t keeper)
 	if (!whole_is_held(e, w)) {
 		return;
 	}
-	wake_by(e, w->hold_until);
+	wake_by(&e->time, w->hold_until);
 	e->wholes.keepers.items[keeper - 1].held = true;
 	struct told t = told_of(w->hold, NULL);
 	while (told_next(&t)) {
-		uint32_t at = snap_gpu_first(e, t.uuid);
-		for (; at != WORLD_NONE; at = snap_gpu_next(e, at)) {
-			uint32_t node = e->snap.gpus.items[at].node;
-			place_keep_gpu(&e->snap, at, keeper);
-			if (e->snap.nodes.items[node].free_gpus <= w->pod.gpus) {
-				place_keep_node(&e->snap, node, keeper);
+		uint32_t at = snap_gpu_first(&e->picture, t.uuid);
+		for (; at != WORLD_NONE; at = snap_gpu_next(&e->picture, at)) {
+			uint32_t node = e->picture.snap.gpus.items[at].node;
+			place_keep_gpu(&e->picture.snap, at, keeper);
+			if (e->picture.snap.nodes.items[node].free_gpus <= w->pod.gpus) {
+				place_keep_node(&e->picture.snap, node, keeper);
 			}
 		}
 	}
@@ -235,15 +236,15 @@ static void keep_for(struct engine *e, struct whole *w, struct plan *plan)
 {
 	struct claims_of claims;
 	w->fits = false;
-	if (w->offered_at >= 0 && e->now - w->offered_at >= OFFER_MS) {
-		rest(w, e->now);
+	if (w->offered_at >= 0 && e->time.now - w->offered_at >= OFFER_MS) {
+		rest(w, e->time.now);
 	}
-	if (e->now < w->rest_until) {
+	if (e->time.now < w->rest_until) {
 		w->lacks_since = -1;
-		wake_by(e, w->rest_until);
+		wake_by(&e->time, w->rest_until);
 		return;
 	}
-	if (needs_claims(e, &w->pod, &claims) != REASON_NONE) {
+	if (needs_claims(e->world, &w->pod, &claims) != REASON_NONE) {
 		w->lacks_since = -1;
 		return;
 	}
@@ -262,7 +263,7 @@ static void keep_for(struct engine *e, struct whole *w, struct plan *plan)
 		return;
 	}
 	w->offered_at = -1;
-	w->lacks_since = w->lacks_since < 0 ? e->now : w->lacks_since;
+	w->lacks_since = w->lacks_since < 0 ? e->time.now : w->lacks_since;
 	keep_held(e, w, keeper);
 	if (judged) {
 		whole_drain(e, w, &r, plan);
@@ -280,13 +281,13 @@ void wholes_until(struct engine *e, const struct pod *tenant, struct plan *plan)
 		}
 		all->next++;
 		keep_for(e, w, plan);
-		e->looked_at += e->snap.nodes.count;
+		e->looked_at += e->picture.snap.nodes.count;
 	}
 }
 
 void wholes_tend(struct engine *e, struct plan *plan)
 {
-	vec_for_each (const struct snap_gpu, s, &e->snap_gpus) {
+	vec_for_each (const struct snap_gpu, s, &e->picture.snap_gpus) {
 		if (s->yields && holder_may_go(s->holder)) {
 			emit_delete(e, s->holder, plan);
 		}

@@ -17,8 +17,9 @@ static void count_guests(struct engine *e, enum world_class class)
 {
 	for (size_t i = 0; i < world_class_count(e->world, class); i++) {
 		const struct world_pod *p = world_class_at(e->world, class, i);
-		uint32_t at = p->node < e->node_to_snap.count ? e->node_to_snap.items[p->node]
-							      : WORLD_NONE;
+		uint32_t at = p->node < e->picture.node_to_snap.count
+				      ? e->picture.node_to_snap.items[p->node]
+				      : WORLD_NONE;
 		if (at != WORLD_NONE && !world_pod_terminal(p)) {
 			struct whole_room *room = &e->wholes.rooms.items[at];
 			room->cpu_milli += p->takes->cpu_milli;
@@ -43,7 +44,7 @@ static void know_guests(struct engine *e)
  * know. */
 static bool could_hold(struct engine *e, const struct place_request *r, uint32_t node)
 {
-	const struct place_node *n = &e->snap.nodes.items[node];
+	const struct place_node *n = &e->picture.snap.nodes.items[node];
 	if (n->noun->gpus - e->wholes.rooms.items[node].promised < r->pod->gpus) {
 		return false;
 	}
@@ -52,7 +53,7 @@ static bool could_hold(struct engine *e, const struct place_request *r, uint32_t
 	empty.free_cpu_milli += room->cpu_milli;
 	empty.free_mem_bytes += room->mem_bytes;
 	empty.free_slots += room->slots;
-	return place_unfit(&e->snap, r, &empty, NULL) == UNFIT_NONE;
+	return place_unfit(&e->picture.snap, r, &empty, NULL) == UNFIT_NONE;
 }
 
 static bool is_nearer(const struct engine *e, uint32_t a, uint32_t b)
@@ -65,19 +66,20 @@ static bool is_nearer(const struct engine *e, uint32_t a, uint32_t b)
 	if (used[0] != used[1]) {
 		return used[0] < used[1];
 	}
-	return strcmp(e->snap.nodes.items[a].noun->name, e->snap.nodes.items[b].noun->name) < 0;
+	return strcmp(e->picture.snap.nodes.items[a].noun->name,
+		       e->picture.snap.nodes.items[b].noun->name) < 0;
 }
 
 static uint32_t nearest(struct engine *e, const struct place_request *r)
 {
 	uint32_t best = PLACE_NOWHERE;
-	size_t half = (e->snap.nodes.count + 1) / 2;
+	size_t half = (e->picture.snap.nodes.count + 1) / 2;
 	uint32_t most = half < DRAINED_MAX ? (uint32_t)half : DRAINED_MAX;
 	if (e->wholes.looks++ >= LOOKS_MAX) {
 		return PLACE_NOWHERE;
 	}
 	know_guests(e);
-	for (uint32_t i = 0; i < e->snap.nodes.count; i++) {
+	for (uint32_t i = 0; i < e->picture.snap.nodes.count; i++) {
 		bool more = e->wholes.rooms.items[i].promised == 0;
 		if ((more && e->wholes.drained >= most) || !could_hold(e, r, i)) {
 			continue;
@@ -93,10 +95,10 @@ static uint32_t nearest(struct engine *e, const struct place_request *r)
 static uint32_t count_shares(struct engine *e, uint32_t node, struct grant *names)
 {
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
-		const struct holder *h = e->snap_gpus.items[i].holder;
+	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
+		const struct holder *h = e->picture.snap_gpus.items[i].holder;
 		const struct ledger *l = holder_ledger(h);
-		if (e->snap.gpus.items[i].node != node) {
+		if (e->picture.snap.gpus.items[i].node != node) {
 			continue;
 		}
 		for (uint32_t k = 0; k < l->count; k++) {
@@ -119,12 +121,12 @@ static void tell(struct engine *e, struct whole *w, uint32_t node, struct plan *
 	if (w->told) {
 		return;
 	}
-	if (all->told_at != 0 && e->now - all->told_at < TELL_EVERY_MS) {
-		wake_by(e, all->told_at + TELL_EVERY_MS);
+	if (all->told_at != 0 && e->time.now - all->told_at < TELL_EVERY_MS) {
+		wake_by(&e->time, all->told_at + TELL_EVERY_MS);
 		return;
 	}
 	struct explain_way way = {.gpus = w->pod.gpus,
-		.node = e->snap.nodes.items[node].noun->name,
+		.node = e->picture.snap.nodes.items[node].noun->name,
 		.shares = count_shares(e, node, names),
 		.names = names};
 	if (way.shares == 0) {
@@ -135,19 +137,19 @@ static void tell(struct engine *e, struct whole *w, uint32_t node, struct plan *
 	const struct about pod = {w->pod.ns, w->pod.name, w->uid};
 	emit_event(e, plan, pod, str_text(&text))->event_reason = "SharesInTheWay";
 	w->told = true;
-	all->told_at = e->now;
+	all->told_at = e->time.now;
 }
 
 void whole_drain(
 	struct engine *e, struct whole *w, const struct place_request *r, struct plan *plan)
 {
 	struct wholes *all = &e->wholes;
-	if (e->now - w->since < patience_of(e)) {
-		wake_by(e, w->since + patience_of(e));
+	if (e->time.now - w->since < patience_of(e)) {
+		wake_by(&e->time, w->since + patience_of(e));
 		return;
 	}
 	uint32_t node = nearest(e, r);
-	e->looked_at += e->snap.nodes.count;
+	e->looked_at += e->picture.snap.nodes.count;
 	if (node == PLACE_NOWHERE) {
 		return;
 	}
@@ -155,10 +157,10 @@ void whole_drain(
 	all->drained += room->promised == 0 ? 1 : 0;
 	room->promised += w->pod.gpus;
 	uint32_t keeper = (uint32_t)all->keepers.count;
-	place_keep_node(&e->snap, node, keeper);
-	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
-		if (e->snap.gpus.items[i].node == node) {
-			place_keep_gpu(&e->snap, i, keeper);
+	place_keep_node(&e->picture.snap, node, keeper);
+	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
+		if (e->picture.snap.gpus.items[i].node == node) {
+			place_keep_gpu(&e->picture.snap, i, keeper);
 		}
 	}
 	/* What is idle there is kept now, too. */

@@ -7,8 +7,8 @@
  * way. One that was asked for and refused is not there at all. */
 bool snap_gpu_is_idle(const struct engine *e, uint32_t gpu)
 {
-	const struct snap_gpu *s = &e->snap_gpus.items[gpu];
-	const struct place_gpu *g = &e->snap.gpus.items[gpu];
+	const struct snap_gpu *s = &e->picture.snap_gpus.items[gpu];
+	const struct place_gpu *g = &e->picture.snap.gpus.items[gpu];
 	const struct holder *h = s->holder;
 	bool needed = s->entries > 0 || s->demand > 0 || g->tenants > 0 || h->wanted >= e->round;
 	bool refused = !h->in_world && h->flight == 0 && h->refusal != NULL;
@@ -18,11 +18,11 @@ bool snap_gpu_is_idle(const struct engine *e, uint32_t gpu)
 
 static void count_leaving(struct engine *e)
 {
-	for (size_t i = 0; i < e->holders.count; i++) {
-		const struct holder *h = e->holders.items[i];
+	for (size_t i = 0; i < e->book.holders.count; i++) {
+		const struct holder *h = e->book.holders.items[i];
 		bool asked = h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY;
 		/* One that does not go although it was told to is no hope for anybody. */
-		bool leaves = asked || (h->deleted && e->now < h->expires_at);
+		bool leaves = asked || (h->deleted && e->time.now < h->expires_at);
 		/* One that was never bound is gone with its deletion, one that is over holds no GPU
 		 * in the scheduler's eyes. */
 		if (!h->in_world || !leaves || text_empty(h->pod.node) ||
@@ -30,7 +30,8 @@ static void count_leaving(struct engine *e)
 			continue;
 		}
 		uint32_t at = world_node_find(e->world, h->pod.node);
-		at = at < e->node_to_snap.count ? e->node_to_snap.items[at] : WORLD_NONE;
+		at = at < e->picture.node_to_snap.count ? e->picture.node_to_snap.items[at]
+							: WORLD_NONE;
 		if (at != WORLD_NONE) {
 			e->wholes.rooms.items[at].leaving++;
 		}
@@ -44,8 +45,8 @@ void wholes_know_rooms(struct engine *e)
 		return;
 	}
 	bool first = !all->rooms_begun;
-	VEC_RESERVE(&all->rooms, e->snap.nodes.count + 1);
-	all->rooms.count = e->snap.nodes.count;
+	VEC_RESERVE(&all->rooms, e->picture.snap.nodes.count + 1);
+	all->rooms.count = e->picture.snap.nodes.count;
 	vec_for_each (struct whole_room, room, &all->rooms) {
 		if (first) {
 			*room = (struct whole_room){0};
@@ -55,25 +56,25 @@ void wholes_know_rooms(struct engine *e)
 	if (first) {
 		count_leaving(e);
 	}
-	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
-		const struct place_gpu *g = &e->snap.gpus.items[i];
+	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
+		const struct place_gpu *g = &e->picture.snap.gpus.items[i];
 		struct whole_room *room = &all->rooms.items[g->node];
 		room->idle += snap_gpu_is_idle(e, i) ? 1 : 0;
 		room->used += g->state != GPU_OPENING ? MODEL_GPU_MILLI - g->free_milli : 0;
 	}
 	all->rooms_begun = all->rooms_known = true;
-	e->looked_at += e->snap.gpus.count;
+	e->looked_at += e->picture.snap.gpus.count;
 }
 
 int64_t whole_obtainable(const struct engine *e, uint32_t node)
 {
 	const struct whole_room *room = &e->wholes.rooms.items[node];
-	return e->snap.nodes.items[node].free_gpus + room->leaving + room->idle;
+	return e->picture.snap.nodes.items[node].free_gpus + room->leaving + room->idle;
 }
 
 bool whole_fits(struct engine *e, const struct place_request *r, uint32_t node)
 {
-	const struct place_node *n = &e->snap.nodes.items[node];
+	const struct place_node *n = &e->picture.snap.nodes.items[node];
 	if (whole_obtainable(e, node) < r->pod->gpus) {
 		return false;
 	}
@@ -81,7 +82,7 @@ bool whole_fits(struct engine *e, const struct place_request *r, uint32_t node)
 	while (rest.free_gpus < r->pod->gpus) {
 		place_return_capacity(&rest, false);
 	}
-	return place_unfit(&e->snap, r, &rest, NULL) == UNFIT_NONE;
+	return place_unfit(&e->picture.snap, r, &rest, NULL) == UNFIT_NONE;
 }
 
 /* Where nothing has to go first, then where the least is left over. */
@@ -90,7 +91,7 @@ static bool is_nearer(const struct engine *e, int64_t gpus, uint32_t a, uint32_t
 	int64_t more[2], left[2];
 	const uint32_t nodes[2] = {a, b};
 	for (int i = 0; i < 2; i++) {
-		more[i] = gpus - e->snap.nodes.items[nodes[i]].free_gpus;
+		more[i] = gpus - e->picture.snap.nodes.items[nodes[i]].free_gpus;
 		more[i] = more[i] > 0 ? more[i] : 0;
 		left[i] = whole_obtainable(e, nodes[i]);
 	}
@@ -100,18 +101,19 @@ static bool is_nearer(const struct engine *e, int64_t gpus, uint32_t a, uint32_t
 	if (left[0] != left[1]) {
 		return left[0] < left[1];
 	}
-	return strcmp(e->snap.nodes.items[a].noun->name, e->snap.nodes.items[b].noun->name) < 0;
+	return strcmp(e->picture.snap.nodes.items[a].noun->name,
+		       e->picture.snap.nodes.items[b].noun->name) < 0;
 }
 
 uint32_t whole_best_node(struct engine *e, const struct place_request *r, uint32_t keeper)
 {
 	uint32_t best = PLACE_NOWHERE;
-	for (uint32_t i = 0; i < e->snap.nodes.count; i++) {
+	for (uint32_t i = 0; i < e->picture.snap.nodes.count; i++) {
 		if (!whole_fits(e, r, i)) {
 			continue;
 		}
 		if (keeper != 0) {
-			place_keep_node(&e->snap, i, keeper);
+			place_keep_node(&e->picture.snap, i, keeper);
 		}
 		if (best == PLACE_NOWHERE || is_nearer(e, r->pod->gpus, i, best)) {
 			best = i;

@@ -16,7 +16,7 @@ int64_t whole_preempts_at(const struct engine *e, const struct whole *w)
 
 bool whole_preempts(const struct engine *e, const struct whole *w)
 {
-	return e->now >= whole_preempts_at(e, w) && whole_is_judged(&w->pod) &&
+	return e->time.now >= whole_preempts_at(e, w) && whole_is_judged(&w->pod) &&
 	       w->pod.gpus <= MODEL_GPU_COUNT_MAX;
 }
 
@@ -24,7 +24,8 @@ static struct siege_plan look_for(struct engine *e, struct whole *w)
 {
 	struct siege_plan nowhere = {.node = WORLD_NONE};
 	struct claims_of claims;
-	if (!preempt_allowed(e, &w->pod) || needs_claims(e, &w->pod, &claims) != REASON_NONE) {
+	if (!preempt_allowed(e->world, &w->pod) ||
+		needs_claims(e->world, &w->pod, &claims) != REASON_NONE) {
 		return nowhere;
 	}
 	struct place_request r = {.pod = &w->pod,
@@ -40,7 +41,7 @@ static struct siege_plan look_for(struct engine *e, struct whole *w)
 void whole_preempt(struct engine *e, struct whole *w, struct plan *plan)
 {
 	struct siege_plan found = look_for(e, w);
-	w->preempt_at = e->now + PREEMPT_LATER_MS;
+	w->preempt_at = e->time.now + PREEMPT_LATER_MS;
 	if (found.node == WORLD_NONE || found.gpu_count == 0) {
 		return;
 	}
@@ -48,12 +49,12 @@ void whole_preempt(struct engine *e, struct whole *w, struct plan *plan)
 		found.first != NULL ? preempt_one(e, &w->pod, found.first, plan) : EVICT_GOING;
 	bool goes_on = whole_is_held(e, w);
 	if (state != EVICT_SENT && !(goes_on && state == EVICT_GOING)) {
-		w->preempt_at = goes_on ? e->now + PREEMPT_SOON_MS : w->preempt_at;
+		w->preempt_at = goes_on ? e->time.now + PREEMPT_SOON_MS : w->preempt_at;
 		return;
 	}
 	CLEANUP(str_finish) struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
-	gpus_list(e, found.gpus, found.gpu_count, &uuids);
+	gpus_list(&e->picture, found.gpus, found.gpu_count, &uuids);
 	text_set(&w->hold, str_text(&uuids));
-	w->hold_until = e->now + HOLD_MS;
-	w->preempt_at = e->now + PREEMPT_SOON_MS;
+	w->hold_until = e->time.now + HOLD_MS;
+	w->preempt_at = e->time.now + PREEMPT_SOON_MS;
 }

@@ -118,7 +118,7 @@ static void fill(struct engine *e, struct zoning *z, const struct pod *pod,
 			&z->of, is ? number_of(&all, value_of(&n->noun, spread->key)) : WORLD_NONE);
 	}
 	z->count = (uint32_t)e->needs.values.count;
-	z->step = e->step;
+	z->step = e->time.step;
 	e->looked_at += z->of.count;
 	map_finish(&all.by_value);
 }
@@ -131,7 +131,7 @@ const struct zoning *zoning_of(
 	put_question(&key, pod, spread);
 	for (size_t i = 0; i < ZONINGS_MAX && !key.overflow; i++) {
 		const struct zoning *z = &n->zonings[i];
-		if (z->step == e->step && z->key.len == key.len &&
+		if (z->step == e->time.step && z->key.len == key.len &&
 			memcmp(str_text(&z->key), str_text(&key), key.len) == 0) {
 			return z;
 		}

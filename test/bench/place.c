@@ -313,11 +313,11 @@ static void round_of(struct bed *b, struct result *r)
 {
 	struct engine *e = b->e;
 	plan_reset(&b->plan);
-	e->step++;
-	e->now = b->now;
+	e->time.step++;
+	e->time.now = b->now;
 	e->resume = 0;
 	e->report.gpus_opening = 0;
-	e->flights.decided = 0;
+	e->book.flights.decided = 0;
 	int64_t begin = now_ns();
 	snapshot_build(e, b->now);
 	int64_t built = now_ns();

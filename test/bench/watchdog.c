@@ -151,7 +151,7 @@ static struct pass pass_of(struct bed *b)
 	for (int64_t i = 0; i < b->o.nodes; i++) {
 		tell_state(b, i);
 	}
-	b->e->now = b->now;
+	b->e->time.now = b->now;
 	overuse_tend(b->e);
 	while (overuse_running(b->e)) {
 		plan_reset(&b->plan);

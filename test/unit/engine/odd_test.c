@@ -228,14 +228,14 @@ Test(odd, what_is_known_of_a_node_goes_with_it)
 	step(&b, ACTION_GRANT);
 	b.now += 120000;
 	cr_assert_not_null(step(&b, ACTION_DELETE_CAPACITY), "it never came up");
-	cr_expect_eq(b.e->memos.count, 1);
+	cr_expect_eq(b.e->book.memos.count, 1);
 	engine_observe(b.e, &gone);
 	tell_gone(&b, NAME_NAMESPACE, "cap");
 	step(&b, ACTION_GRANT);
-	cr_expect_eq(b.e->memos.count, 1, "a node of that name would fail as well");
+	cr_expect_eq(b.e->book.memos.count, 1, "a node of that name would fail as well");
 	b.now += 600001;
 	step(&b, ACTION_GRANT);
-	cr_expect_eq(b.e->memos.count, 0);
+	cr_expect_eq(b.e->book.memos.count, 0);
 	bed_finish(&b);
 }
 
