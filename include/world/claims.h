@@ -2,10 +2,6 @@
 #ifndef WORLD_CLAIMS_H
 #define WORLD_CLAIMS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/alloc.h"
 #include "model/volume.h"
 

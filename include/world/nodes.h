@@ -2,10 +2,6 @@
 #ifndef WORLD_NODES_H
 #define WORLD_NODES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "model/node.h"

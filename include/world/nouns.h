@@ -2,10 +2,6 @@
 #ifndef WORLD_NOUNS_H
 #define WORLD_NOUNS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/alloc.h"
 #include "model/pod.h"
 

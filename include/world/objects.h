@@ -2,10 +2,6 @@
 #ifndef WORLD_OBJECTS_H
 #define WORLD_OBJECTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/alloc.h"
 #include "model/policy.h"
 

@@ -2,10 +2,6 @@
 #ifndef WORLD_PODS_H
 #define WORLD_PODS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "model/pod.h"
 #include "model/reason.h"
 #include "world/slots.h"

@@ -2,10 +2,6 @@
 #ifndef WORLD_QUOTAS_H
 #define WORLD_QUOTAS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/alloc.h"
 #include "model/quota.h"
 

@@ -15,13 +15,7 @@
 #ifndef WORLD_WORLD_H
 #define WORLD_WORLD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/alloc.h"
 #include "model/change.h"
-#include "model/reason.h"
 #include "world/claims.h"
 #include "world/departed.h"
 #include "world/namespaces.h"

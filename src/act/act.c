@@ -568,3 +568,10 @@ size_t act_queued(const struct act *a)
 {
 	return a->queue.count + a->conditions.count;
 }
+
+bool act_was_fenced(const struct action *x, const struct fault *f)
+{
+	return (x->type == ACTION_PLACE || x->type == ACTION_RESIZE) &&
+	       (f->kind == FAULT_DENIED || f->kind == FAULT_INVALID) &&
+	       strstr(f->message, "'" NAME_FENCE "'") != NULL;
+}

@@ -214,13 +214,6 @@ int place_draft(const struct action *x, const json_t *live, int64_t term, struct
 	return draft_end(&b, ret_draft, ret_fault);
 }
 
-bool act_was_fenced(const struct action *x, const struct fault *f)
-{
-	return (x->type == ACTION_PLACE || x->type == ACTION_RESIZE) &&
-	       (f->kind == FAULT_DENIED || f->kind == FAULT_INVALID) &&
-	       strstr(f->message, "'" NAME_FENCE "'") != NULL;
-}
-
 /* A tenant that runs is told that it has another share: the guarded keys with the amounts, on
  * condition that the pod is the one that was judged. It carries the term of the leader that sends
  * it, as a placement does; and the time, so that it makes a new version of the pod whatever it

@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "io/http.h"
 #include "io/local.h"
-#include "loop_ev.h"
+#include "loop.h"
 
 struct http_target;
 

@@ -1,12 +1,12 @@
 /* Timers in a heap of our own, deferred functions and turn hooks, around one libev loop. */
 #include "io/loop.h"
+#include "loop.h"
 
 #include <signal.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/vec.h"
-#include "loop_ev.h"
 
 /* Deferred functions that defer again are served in the same turn, but not for ever: descriptors
  * and timers must get their chance. */

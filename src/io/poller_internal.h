@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "io/http1.h"
 #include "io/poller.h"
-#include "loop_ev.h"
+#include "loop.h"
 #include "record.h"
 
 /* What a connection may send, while nobody asks (unused tickets, an end) and beside twice the limit

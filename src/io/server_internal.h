@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "io/http1.h"
 #include "io/server.h"
-#include "loop_ev.h"
+#include "loop.h"
 
 #define CONN_PIPELINE_MAX 16
 /* A connection with this much unsent output is not read from. */

@@ -2,7 +2,7 @@
 #include "io/watch.h"
 
 #include "base/alloc.h"
-#include "loop_ev.h"
+#include "loop.h"
 
 struct watch {
 	ev_io ev;

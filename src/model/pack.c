@@ -1,5 +1,5 @@
 /* Numbers, texts and the parts that nouns have in common, as bytes. */
-#include "model/pack.h"
+#include "pack.h"
 void pack_u64(struct str *out, uint64_t value)
 {
 	char bytes[10];

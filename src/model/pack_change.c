@@ -1,5 +1,5 @@
 /* Nodes, policies, namespaces, limit ranges, and the change that carries one of them. */
-#include "model/pack.h"
+#include "pack.h"
 
 #include "pack_policy.h"
 

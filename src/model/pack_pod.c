@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "model/pack.h"
+#include "pack.h"
 
 enum {
 	FLAG_STATIC = 1 << 0,

@@ -1,7 +1,7 @@
 /* What a policy says of sizes and of replacing pods, as bytes of a journal. */
 #include "pack_policy.h"
 
-#include "model/pack.h"
+#include "pack.h"
 
 struct field {
 	size_t at, width;

@@ -12,7 +12,7 @@
 #include "nouns.h"
 #include "quotas.h"
 #include "slices.h"
-#include "uses.h"
+#include "takes.h"
 
 static bool node_name_same(const void *owner, uint32_t slot, const void *key)
 {

@@ -15,7 +15,6 @@
 #include "sightings.h"
 #include "spaces.h"
 #include "takes.h"
-#include "uses.h"
 
 static bool pod_key_same(const void *owner, uint32_t slot, const void *key)
 {

@@ -1,7 +1,6 @@
-/* What pods take of their nodes, each combination kept once. */
+/* What pods take of their nodes, GPUs apart: one record for all pods that take the same; and of
+ * each node the sums of what is neither CPU, memory nor a slot. */
 #include "takes.h"
-
-#include "uses.h"
 
 /* Its words are interned, so that the same text is the same pointer. */
 static uint64_t takes_hash(const struct world_takes *t)
@@ -85,4 +84,139 @@ bool takes_agree(const struct world *w)
 		}
 	}
 	return named == w->pod_count && w->takes_same.count + w->free_takes.count == w->takes.count;
+}
+
+static void count_amount(
+	struct world *w, struct world_uses *u, const struct amount *a, int64_t sign)
+{
+	size_t i = 0;
+	while (i < u->amounts.count && !text_equals(u->amounts.items[i].name, a->name)) {
+		i++;
+	}
+	if (i == u->amounts.count) {
+		struct amount made = {.name = intern_add(w->words, a->name)};
+		VEC_PUSH(&u->amounts, made);
+	}
+	struct amount *sum = &u->amounts.items[i];
+	sum->value += sign * summable(a->value);
+	if (sum->value == 0) {
+		intern_release(w->words, sum->name);
+		VEC_REMOVE_SWAP(&u->amounts, i);
+	}
+}
+
+static void add_port(struct world *w, struct world_uses *u, const struct host_port *p)
+{
+	struct host_port kept = {.port = p->port,
+		.protocol = intern_add(w->words, p->protocol),
+		.address = intern_add(w->words, p->address)};
+	VEC_PUSH(&u->ports, kept);
+}
+
+static void remove_port(struct world *w, struct world_uses *u, const struct host_port *p)
+{
+	for (size_t i = 0; i < u->ports.count; i++) {
+		struct host_port *kept = &u->ports.items[i];
+		if (kept->port == p->port && text_equals(kept->protocol, p->protocol) &&
+			text_equals(kept->address, p->address)) {
+			intern_release(w->words, kept->protocol);
+			intern_release(w->words, kept->address);
+			VEC_REMOVE_SWAP(&u->ports, i);
+			return;
+		}
+	}
+	BUG("a port that nobody took is given back");
+}
+
+void uses_count(struct world *w, struct world_uses *u, const char *extra, int sign)
+{
+	if (extra == NULL) {
+		return;
+	}
+	CLEANUP(arena_finish) struct arena arena = {0};
+	struct extra x = extra_read(extra, &arena);
+	for (uint32_t i = 0; i < x.amounts.count; i++) {
+		count_amount(w, u, &x.amounts.items[i], sign);
+	}
+	for (uint32_t i = 0; i < x.ports.count; i++) {
+		if (sign > 0) {
+			add_port(w, u, &x.ports.items[i]);
+		} else {
+			remove_port(w, u, &x.ports.items[i]);
+		}
+	}
+}
+
+const char *uses_intern(struct world *w, const struct extra *x)
+{
+	if (extra_is_empty(x)) {
+		return NULL;
+	}
+	str_reset(&w->scratch);
+	extra_write(&w->scratch, x);
+	ENSURE(!w->scratch.overflow);
+	return w->scratch.len > 0 ? intern_add(w->words, str_text(&w->scratch)) : NULL;
+}
+
+void uses_finish(struct world_uses *u)
+{
+	VEC_FINISH(&u->amounts);
+	VEC_FINISH(&u->ports);
+}
+
+/* For world_check. */
+struct tally {
+	const struct world_uses *uses;
+	struct extra sums; /* with the names and ports of `uses` */
+	uint32_t ports;
+	bool strange; /* a pod takes what is not in the sums at all */
+};
+
+static void tally_pod(struct tally *t, const struct extra *x)
+{
+	for (uint32_t i = 0; i < x->amounts.count; i++) {
+		uint32_t at = 0;
+		while (at < t->sums.amounts.count &&
+			!text_equals(t->sums.amounts.items[at].name, x->amounts.items[i].name)) {
+			at++;
+		}
+		if (at == t->sums.amounts.count) {
+			t->strange = true;
+			return;
+		}
+		t->sums.amounts.items[at].value += summable(x->amounts.items[i].value);
+	}
+	for (uint32_t i = 0; i < x->ports.count; i++) {
+		bool there = false;
+		for (size_t j = 0; j < t->uses->ports.count && !there; j++) {
+			there = host_port_conflicts(&t->uses->ports.items[j], &x->ports.items[i]);
+		}
+		t->strange = t->strange || !there;
+		t->ports++;
+	}
+}
+
+bool uses_agree(const struct world *w, uint32_t node)
+{
+	CLEANUP(arena_finish) struct arena arena = {0};
+	const struct world_uses *u = &w->nodes.items[node]->uses;
+	struct tally t = {.uses = u};
+	t.sums.amounts.count = (uint32_t)u->amounts.count;
+	t.sums.amounts.items = ARENA_ARRAY(&arena, struct amount, u->amounts.count);
+	for (size_t i = 0; i < u->amounts.count; i++) {
+		t.sums.amounts.items[i].name = u->amounts.items[i].name;
+	}
+	for (size_t i = 0; i < w->pods.count; i++) {
+		const struct world_pod *p = w->pods.items[i];
+		if (p != NULL && p->node == node && !world_pod_terminal(p)) {
+			struct extra x = extra_read(p->takes->extra, &arena);
+			tally_pod(&t, &x);
+		}
+	}
+	for (size_t i = 0; i < u->amounts.count; i++) {
+		if (t.sums.amounts.items[i].value != u->amounts.items[i].value) {
+			return false;
+		}
+	}
+	return !t.strange && t.ports == u->ports.count;
 }

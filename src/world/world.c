@@ -13,7 +13,6 @@
 #include "slices.h"
 #include "spaces.h"
 #include "takes.h"
-#include "uses.h"
 
 /* The journal keeps an object in one record of 4 MiB, with a little beside it. */
 #define SCRATCH_MAX (4u << 20)

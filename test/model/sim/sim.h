@@ -22,6 +22,7 @@
 #include "model/change.h"
 #include "model/plan.h"
 #include "model/wire.h"
+#include "sim/scenario.h"
 
 struct sim_hooks {
 	/* A write about to leave; `body` may be changed in place. NULL: untouched. */
@@ -64,13 +65,6 @@ struct sim_only {
 	const uint64_t *ids; /* borrowed */
 	size_t count;
 };
-
-/* A cluster and a piece of work that are named, not drawn; scenario.c. */
-struct sim_scenario;
-const struct sim_scenario *sim_scenario_find(const char *name); /* NULL: no such */
-const struct sim_scenario *sim_scenario_at(size_t i);		/* NULL: no more */
-const char *sim_scenario_name(const struct sim_scenario *c);
-const char *sim_scenario_what(const struct sim_scenario *c);
 
 struct sim_config {
 	uint64_t seed;

@@ -4,16 +4,16 @@
 #ifndef TEST_IO_HARNESS_H
 #define TEST_IO_HARNESS_H
 
-#include <criterion/criterion.h>
 #include <arpa/inet.h>
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <time.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -21,7 +21,7 @@
 #include "io/loop.h"
 #include "io/server.h"
 #include "io/tls.h"
-#include "loop_ev.h"
+#include "loop.h"
 
 #define PATIENCE_MS 10000
 

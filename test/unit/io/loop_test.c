@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "harness.h"
-#include "loop_ev.h"
+#include "loop.h"
 
 TestSuite(loop, .fini = expect_no_leak);
 

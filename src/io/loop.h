@@ -1,6 +1,6 @@
 /* What the rest of this room may know about the loop: that it is libev's. */
-#ifndef IO_LOOP_EV_H
-#define IO_LOOP_EV_H
+#ifndef IO_LOOP_INSIDE_H
+#define IO_LOOP_INSIDE_H
 
 /* libev's header is written for laxer warnings than ours. */
 #pragma GCC diagnostic push
