@@ -8,23 +8,24 @@
  * taint, resource or claim, or NULL, and lives as long as the snapshot and the request. */
 enum unfit place_unfit(const struct snapshot *s, const struct place_request *r,
 	const struct place_node *n, const char **ret_what);
-/* The same of every node of the snapshot, counted; where one must be opened, beside a capacity pod.
- */
+/* Counts the nodes of the snapshot by why the pod may not run there; on a node where a GPU would
+ * have to be opened, the capacity pod takes its part first. */
 void place_survey(
 	const struct snapshot *s, const struct place_request *r, struct unfit_tally *ret_tally);
-/* C27: who else gives out its GPUs; UNFIT_NONE: nobody. */
+/* Who else gives out the GPUs of the node (C27); UNFIT_NONE: nobody. */
 enum unfit place_given_out_by(const struct place_node *n);
-/* What of that does not pass with time: selectors, affinity, taints. */
+/* Does the node suit the pod by what does not pass with time: selectors, affinity and taints? */
 bool place_node_suits(const struct pod *pod, const struct node *n);
-bool place_node_selected(const struct pod *pod, const struct node *n); /* its parts */
+bool place_node_selected(const struct pod *pod, const struct node *n); /* by selectors alone */
 bool place_node_tolerated(const struct pod *pod, const struct node *n);
 /* Takes what the pod needs, GPU aside, out of the node on which it will run. */
 void place_reserve_pod(struct snapshot *s, struct place_node *n, const struct pod *pod);
-/* The same without CPU, memory and slot, where those are counted already. */
+/* Takes host ports and extended resources alone, where CPU, memory and the slot are counted
+ * already. */
 void place_reserve_extra(struct snapshot *s, struct place_node *n, const struct extra *x);
 /* Takes what one more capacity pod of a mode needs out of a node. */
 void place_reserve_capacity(struct place_node *n, bool mps);
-/* The opposite: one that is there goes. */
+/* Gives back what a capacity pod took that goes. */
 void place_return_capacity(struct place_node *n, bool mps);
 
 /* Why a node does not suit the request, in two halves. What lasts for the whole of a step is asked

@@ -9,7 +9,7 @@ void place_share(
 	const struct place_request *r, int64_t usable_mib, int64_t *ret_milli, int64_t *ret_mib);
 /* Could the share ever fit a GPU of this node? */
 bool place_share_possible(const struct place_node *n, const struct place_request *r);
-/* One GPU or node, and what is told of those that do not fit: */
+/* How one GPU or node is judged, and what the verdict says of those that do not fit. */
 enum reason place_gpu_fits(
 	const struct place_gpu *g, const struct place_request *r, int64_t milli, int64_t mib);
 bool place_better(const struct snapshot *s, const struct place_request *r,

@@ -26,7 +26,7 @@ struct place_group {
 	uint32_t looked_at;
 };
 struct place_group place_group(const struct snapshot *s, const struct place_party *p);
-/* The first thing kept on the node where the party would fit otherwise; NULL: there is none. */
+/* The first reservation on a node where the party would fit without it; NULL: there is none. */
 const struct place_keep *place_group_kept_from(
 	const struct snapshot *s, const struct place_party *p);
 

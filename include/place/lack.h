@@ -7,7 +7,7 @@
 /* The GPU with most free memory among those on which nothing but memory is short, which is not
  * always the one with most free compute; PLACE_NOWHERE: there is none. */
 uint32_t place_most_memory(const struct snapshot *s, const struct place_request *r);
-/* Every GPU that does not take it, on a node that suits the pod, counted by what is in the way. */
+/* Counts the GPUs that do not take the share, on nodes that suit the pod, by what is in the way. */
 void place_count_lacks(
 	const struct snapshot *s, const struct place_request *r, struct lack_tally *ret_tally);
 

@@ -1,5 +1,5 @@
-/* Where a share goes. Pure: a snapshot and a request in, a verdict out; the caller reserves what it
- * takes.
+/* Where a share goes. Pure functions: a snapshot and a request go in, a verdict comes out; the
+ * caller reserves what it takes.
  *
  * The snapshot lists nodes and GPUs. A GPU is one capacity pod: open (it may receive grants), busy
  * (a write to its ledger is under way) or opening (it will be open soon; its memory is an estimate
@@ -24,17 +24,17 @@
 #include "place/picture.h"
 
 struct place_verdict place_best_fit(const struct snapshot *s, const struct place_request *r);
-/* Would it fit this GPU of this node, which need not be as the snapshot has them? The verdict has
- * the share then. */
+/* Would the request fit this GPU of this node, which need not be as the snapshot has them? If so,
+ * the verdict tells the share. */
 bool place_would_fit(const struct snapshot *s, const struct place_request *r,
 	const struct place_gpu *g, const struct place_node *n, struct place_verdict *ret_verdict);
-/* On which node to open a GPU for it; node is PLACE_NOWHERE if on none. */
+/* The node on which to open a GPU for the request; PLACE_NOWHERE: there is none. */
 struct place_verdict place_open(const struct snapshot *s, const struct place_request *r);
 /* The share is larger than every GPU of the nodes that suit the pod, whatever is free there; the
  * verdict then says so, with the largest of them. False also where no node suits it. */
 bool place_never_fits(
 	const struct snapshot *s, const struct place_request *r, struct place_verdict *ret_verdict);
-/* One GPU's part of it, without what the pod needs beside. */
+/* Takes the share out of one GPU, and nothing of what the pod needs of the node. */
 void place_reserve_share(struct snapshot *s, const struct place_request *r, uint32_t gpu,
 	int64_t milli, int64_t mem_mib);
 /* Takes the verdict's share out of the snapshot. */

@@ -15,8 +15,8 @@ struct world_claim {
 };
 
 /* Claims that some tenant with our gate or pending pod names, in no particular order; CLAIM_UNREAD
- * until a change told more. Who reads them watches the version, which grows when one is named for
- * the first time or by nobody any more. */
+ * until a change told more. Whoever reads the claims themselves watches the version: it grows when
+ * a claim is named for the first time, or by nobody any more. */
 size_t world_claim_count(const struct world *w);
 const struct volume_claim *world_claim_at(const struct world *w, size_t i);
 const struct volume_claim *world_claim_find(

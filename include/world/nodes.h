@@ -45,7 +45,8 @@ struct world_node {
 };
 
 size_t world_node_slots(const struct world *w);
-/* Never NULL; check `known`. And WORLD_NONE if never heard of. */
+/* The node in that slot: never NULL, but not always `known`. The slot of a name; WORLD_NONE: no
+ * object ever named that node. */
 const struct world_node *world_node_at(const struct world *w, uint32_t i);
 uint32_t world_node_find(const struct world *w, const char *name);
 

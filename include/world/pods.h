@@ -13,8 +13,8 @@ struct world_claim;
 
 #define WORLD_NONE UINT32_MAX
 
-/* Whole GPUs; those that the scheduler cannot place; our label or gate; holds one for us; tries how
- * a node gives GPUs. */
+/* A pod with a GPU: it asks for whole GPUs; or does, and the scheduler cannot place it; has our
+ * label or gate; holds a GPU for tenants; tries how a node gives GPUs. */
 enum world_class {
 	WORLD_WHOLE,
 	WORLD_PENDING,
@@ -80,7 +80,7 @@ static inline const char *world_pod_name(const struct world_pod *p)
 {
 	return p->text;
 }
-/* Of a pod with a noun; what is kept of an ordinary pod's is not it. */
+/* The uid of a pod whose noun is kept; of an ordinary pod's uid only a part is kept. */
 static inline const char *world_pod_uid(const struct world_pod *p)
 {
 	return p->text + p->uid_at;
@@ -102,11 +102,12 @@ size_t world_cut_count(const struct world *w); /* GPU pods that say more than is
 size_t world_class_count(const struct world *w, enum world_class class);
 const struct world_pod *world_class_at(const struct world *w, enum world_class class, size_t i);
 uint32_t world_class_slot(const struct world *w, enum world_class class, size_t i);
-/* Has it to do with GPUs, so that its whole noun is kept? Of every other pod only namespace, name,
- * uid, node, sums, phase and whether it is being deleted. */
+/* Has the pod to do with GPUs, so that its whole noun is kept? Of every other pod the world keeps
+ * only namespace, name, uid, node, sums, phase and whether it is being deleted. */
 bool world_keeps_noun(const struct pod *pod);
 
-/* Thousandths of a GPU, of all that it has; a pod that waits for its node has none. A GPU pod. */
+/* What a GPU pod has of all its GPUs together, in thousandths of one; 0 while it waits for a node.
+ */
 int64_t world_pod_milli(const struct world_pod *p);
 /* The place of the first of some pods that is this slot or a later one; their count: there is none.
  */

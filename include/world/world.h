@@ -30,17 +30,19 @@ struct world;
 
 struct world *world_create(void);
 void world_destroy(struct world *w);
-/* False: an object larger than anything an API server hands out, which must not be applied. */
+/* Is the change's object of a size that an API server hands out? A larger one must not be applied.
+ */
 bool world_takes(struct world *w, const struct change *c);
 void world_apply(struct world *w, const struct change *c);
 
 /* A list of this kind was complete once, and its watch is not broken now. */
 bool world_synced(const struct world *w, enum kind kind);
 bool world_all_synced(const struct world *w);
-/* Something nameless is there that was never read: what is absent here need not be gone. Also
- * while a relist is on its way, for what it tells first may name what it tells last. */
+/* An object of that kind that could not be read may be there, so that what is absent here need not
+ * be gone. True during a relist too: what it brings first may name what it brings last. */
 bool world_blind(const struct world *w, enum kind kind);
-/* Whether a pod of that name may be there unread; no name, no namespace: any of them. */
+/* May a pod of that name be there that could not be read? Without a name, or a namespace: any pod.
+ */
 bool world_pod_unread(const struct world *w, const char *ns, const char *name);
 /* Grows with every change that could matter to a decision. */
 uint64_t world_version(const struct world *w);

@@ -1,5 +1,5 @@
-/* What stands in for tenants and asks for a node (C14): the GPUs, CPU and memory that they and
- * their capacity pods will need. */
+/* A companion asks for a node in the place of tenants (C14): for the GPUs, CPU and memory that they
+ * and their capacity pods will need. */
 #ifndef ACT_COMPANION_DRAFT_H
 #define ACT_COMPANION_DRAFT_H
 

@@ -7,12 +7,13 @@
 
 void act_settings_init(struct act_settings *s, const struct act_config *config);
 void act_settings_finish(struct act_settings *s);
-/* Parts of both kinds of pods that we make. The draft and the beginning of its body. */
+/* Begins a draft that creates a pod, and the body of it. */
 MUST_CHECK int make_pod(const struct act_settings *s, const struct action *x,
 	struct draft *ret_draft, struct build *b, struct fault *ret_fault);
 /* "metadata" as far as the labels, of which more may follow; the owner ends both. */
 void make_metadata(struct build *b, const struct action *x, const char *app);
-/* The same, with its annotations: the caller ends them, and begins "labels" by make_labels. */
+/* "metadata" as far as the annotations: the caller ends those, and begins "labels" by make_labels.
+ */
 void make_notes(struct build *b, const struct action *x);
 void make_labels(struct build *b, const char *app);
 void make_owner(struct build *b, const char *kind, const char *name, const char *uid);

@@ -9,7 +9,7 @@
  * `term` 0: none is written. */
 MUST_CHECK int place_draft(const struct action *x, const json_t *live, int64_t term,
 	struct draft *ret_draft, struct fault *ret_fault);
-/* A tenant that runs is told another share. */
+/* Tells a tenant that runs another share. */
 MUST_CHECK int resize_draft(const struct action *x, int64_t wall_ms, int64_t term,
 	struct draft *ret_draft, struct fault *ret_fault);
 

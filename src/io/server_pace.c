@@ -1,4 +1,4 @@
-/* Whose turn it is.
+/* Which connections run in a turn of the loop: each address has its part of it.
  *
  * There is one loop, and who asks as fast as he can, on as many connections as he may have, would
  * have most of its time. In each turn of the loop the connections of one address together have a

@@ -1,4 +1,4 @@
-/* Whose turn it is. */
+/* Which connections run in a turn of the loop: each address has its part of it. */
 #ifndef IO_SERVER_PACE_H
 #define IO_SERVER_PACE_H
 

@@ -1,4 +1,4 @@
-/* Who goes when there is no room.
+/* Which connection is closed when there is no room for another.
  *
  * Whoever reaches the port may open connections and say nothing, a byte or half a handshake, as
  * often as he likes. A new connection always gets a chance: he might be the one who has something

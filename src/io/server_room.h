@@ -1,4 +1,4 @@
-/* Who goes when there is no room. */
+/* Which connection is closed when there is no room for another. */
 #ifndef IO_SERVER_ROOM_H
 #define IO_SERVER_ROOM_H
 

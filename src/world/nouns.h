@@ -4,7 +4,7 @@
 
 #include "store.h"
 
-/* Of a GPU pod whole, behind its struct world_gpu. What is packed is borrowed until
+/* Packs a GPU pod, as it is kept behind its struct world_gpu. What is returned is borrowed until
  * noun_done. */
 struct view noun_pack(struct world *w, const struct world_pod *p, const struct pod *pod);
 void noun_done(struct world *w);

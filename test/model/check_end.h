@@ -1,4 +1,4 @@
-/* Nothing waits for ever. */
+/* The end of a run: whoever fits runs, and whoever waits says why. */
 #ifndef SIM_CHECK_END_H
 #define SIM_CHECK_END_H
 

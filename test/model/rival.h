@@ -1,4 +1,5 @@
-/* Halves that last. */
+/* Grants of some of a tenant's GPUs that are never completed, because somebody takes another one.
+ */
 #ifndef SIM_RIVAL_H
 #define SIM_RIVAL_H
 
