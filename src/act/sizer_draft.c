@@ -5,7 +5,6 @@
 
 #include "codec/checkpoint.h"
 #include "codec/gpurecommendation.h"
-#include "codec/meta.h"
 #include "json/decode.h"
 #include "model/names.h"
 

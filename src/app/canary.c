@@ -12,7 +12,6 @@
 #include "kube/path.h"
 #include "model/names.h"
 #include "model/refusal.h"
-#include "model/uids.h"
 
 #define CANARY_EVERY_MS 30000
 #define CANARY_SOON_MS	5000 /* after a miss */

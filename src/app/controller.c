@@ -20,7 +20,6 @@
 #include "admission.h"
 #include "base/log.h"
 #include "base/rand.h"
-#include "bill_metrics.h"
 #include "ending.h"
 #include "errands.h"
 #include "heards.h"
@@ -28,6 +27,7 @@
 #include "model/names.h"
 #include "model/refusal.h"
 #include "routes.h"
+#include "sizer_metrics.h"
 
 /* Units of work of one engine step, about half a millisecond on a slow core. */
 #define STEP_BUDGET 4000

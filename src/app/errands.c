@@ -7,7 +7,6 @@
 
 #include "base/log.h"
 #include "base/map.h"
-#include "codec/meta.h"
 #include "codec/runtimeclass.h"
 #include "json/decode.h"
 #include "kube/path.h"

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "base/log.h"
 #include "json/build.h"
 #include "model/names.h"
 #include "usages_page.h"

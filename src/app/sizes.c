@@ -4,14 +4,12 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
 #include "sizer/recommendation_watch.h"
 #include "sizer/usage_checkpoints.h"
 #include "sizer/workload_pods.h"
-#include "bill_metrics.h"
 #include "pasts.h"
 #include "recall.h"
-#include "stranger_metrics.h"
+#include "sizer_metrics.h"
 
 /* Pods whose figures are handed on in one turn, and units of work of one step of the sizer: some
  * tenths of a millisecond each. */

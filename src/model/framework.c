@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "model/gpu.h"
 #include "model/names.h"
 
 /* Its fraction is weights and pool; what it computes with comes on top. A guess until measured. */

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/str.h"
 #include "index_build.h"
 #include "model/names.h"
 #include "walk.h"

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "model/names.h"
-
 static bool departed_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct world *w = owner;

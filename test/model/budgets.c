@@ -2,7 +2,6 @@
 #include "budgets.h"
 
 #include "json/decode.h"
-#include "model/names.h"
 #include "sim_parts.h"
 #include "work_objects.h"
 

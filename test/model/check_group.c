@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "machine_find.h"
-#include "model/gpu.h"
 #include "model/names.h"
 #include "model/plan.h"
 #include "told.h"

@@ -8,7 +8,6 @@
 #include "check_overtake.h"
 #include "check_roll.h"
 #include "claim_room.h"
-#include "model/names.h"
 #include "model/plan.h"
 #include "trace.h"
 

@@ -16,7 +16,6 @@
 #include "json/decode.h"
 #include "machine_find.h"
 #include "meanwhile.h"
-#include "model/names.h"
 #include "patch.h"
 #include "replica.h"
 #include "request_path.h"

@@ -8,7 +8,6 @@
 
 #include "codec/injection_text.h"
 #include "dice.h"
-#include "json/decode.h"
 #include "machine_find.h"
 #include "model/names.h"
 #include "trace.h"

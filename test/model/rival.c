@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "api_object.h"
-#include "model/names.h"
 #include "told.h"
 #include "trace.h"
 

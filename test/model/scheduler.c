@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "dice.h"
-#include "model/names.h"
 #include "patch.h"
 
 #define ROUND_MS 300

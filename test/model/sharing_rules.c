@@ -11,7 +11,6 @@
 #include "dice.h"
 #include "isolation_rules.h"
 #include "model/names.h"
-#include "model/plan.h"
 #include "trace.h"
 
 static const char *const rules[] = {"AnyWorkload", "SameWorkload", "Dedicated"};

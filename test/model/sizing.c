@@ -2,8 +2,6 @@
 #include "sizing.h"
 
 #include "check_roll.h"
-#include "model/names.h"
-#include "sim_parts.h"
 #include "sizer/recommendation_watch.h"
 #include "sizer/usage_checkpoints.h"
 #include "sizer/workload_pods.h"

@@ -1,10 +1,11 @@
-/* Money is written with its decimals, which the registry of metrics does not have; and what pays
- * nothing any more has no line. */
-#include "bill_metrics.h"
+/* What is no number of the registry of metrics: money, which is written with its decimals, and what
+ * has no line any more once nobody pays for it, or no pod of its kind has a GPU. */
+#include "sizer_metrics.h"
 
 #include "base/metric.h"
 
-#define LABELS_MAX 2048
+#define LABELS_MAX	    2048
+#define STRANGER_LABELS_MAX 1024
 
 static const char *label(const char *option)
 {
@@ -23,7 +24,7 @@ struct bill_config bills_config(struct options *o, struct prices *prices)
 		.model_label = label(o->model_label)};
 }
 
-static void bill_family_head(struct str *out, const char *name, const char *help)
+static void family_head(struct str *out, const char *name, const char *help)
 {
 	str_append_format(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
 }
@@ -42,7 +43,7 @@ static void line(struct str *out, const char *name, const char *labels, int64_t 
 static void one(
 	struct str *out, const char *name, const char *help, const char *labels, int64_t micro)
 {
-	bill_family_head(out, name, help);
+	family_head(out, name, help);
 	line(out, name, labels, micro);
 }
 
@@ -88,7 +89,7 @@ static void write_bill_family(
 			continue;
 		}
 		if (series++ == 0) {
-			bill_family_head(out, f->name, f->help);
+			family_head(out, f->name, f->help);
 		}
 		str_reset(&labels);
 		add_label(&labels, f->ns, row.ns);
@@ -111,7 +112,7 @@ void bills_write(
 	one(out, "aliquot_bill_per_hour", "The price of all GPUs that nodes offer.",
 		str_text(&label), t.all);
 	one(out, "aliquot_pods_cost_per_hour", "What pods pay of it.", NULL, t.pods);
-	bill_family_head(out, "aliquot_idle_cost_per_hour", "What nobody pays of it.");
+	family_head(out, "aliquot_idle_cost_per_hour", "What nobody pays of it.");
 	line(out, "aliquot_idle_cost_per_hour", "gpus=\"shared\"", t.idle_held);
 	line(out, "aliquot_idle_cost_per_hour", "gpus=\"free\"", t.idle_free);
 	one(out, "aliquot_saved_cost_per_hour",
@@ -124,12 +125,36 @@ void bills_write(
 		NULL, t.freed);
 	one(out, "aliquot_wasted_cost_per_hour", "What workloads pay that compute nothing.", NULL,
 		t.wasted);
-	bill_family_head(out, "aliquot_idle_workloads", "Workloads that compute nothing.");
+	family_head(out, "aliquot_idle_workloads", "Workloads that compute nothing.");
 	str_append_format(out, "aliquot_idle_workloads %u\n", t.idle_workloads);
-	bill_family_head(
-		out, "aliquot_unpriced_gpus", "GPUs of nodes for which there is no price.");
+	family_head(out, "aliquot_unpriced_gpus", "GPUs of nodes for which there is no price.");
 	str_append_format(out, "aliquot_unpriced_gpus %u\n", t.unpriced);
 	for (size_t i = 0; i < COUNT_OF(families); i++) {
 		write_bill_family(&families[i], s, w, out);
 	}
+}
+
+void strangers_write(const struct strangers *t, struct str *out)
+{
+	static const char kinds[] = "aliquot_unrecognized_milli";
+	static const char alone[] = "aliquot_ownerless_milli";
+	CLEANUP(str_finish) struct str labels = STR_INIT(STRANGER_LABELS_MAX);
+	for (size_t i = 0; i < strangers_rows(t); i++) {
+		struct stranger_row row = strangers_row(t, i);
+		if (i == 0) {
+			family_head(out, kinds,
+				"Milli-GPUs that pods of owners of unknown kinds have.");
+		}
+		str_reset(&labels);
+		if (row.kind != NULL) {
+			metric_label(&labels, "group", row.group);
+			metric_label(&labels, "kind", row.kind);
+		} else {
+			str_append_text(&labels, "overflow=\"true\"");
+		}
+		str_append_format(
+			out, "%s{%s} %lld\n", kinds, str_text(&labels), (long long)row.sum.milli);
+	}
+	family_head(out, alone, "Milli-GPUs that pods have which nobody controls.");
+	str_append_format(out, "%s %lld\n", alone, (long long)t->alone.milli);
 }
