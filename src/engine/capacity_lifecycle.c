@@ -52,8 +52,8 @@ static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 		struct holder *h = e->book.holders.items[i];
 		/* Nothing here touches tenants; those whose capacity pod is over are orphans. A GPU
 		 * that is ill is of no use to the next one either; one that was may be soon. */
-		bool broken =
-			capacity_failed(e, h, now) || health_is_ill(e, h) || inject_is_vain(e, h);
+		bool broken = capacity_failed(e, h, now) || health_is_ill(&e->ailments, h) ||
+			      inject_is_vain(&e->inject, h);
 		if (!holder_may_go(h) || !broken || has_tenants(e, h)) {
 			continue;
 		}

@@ -56,7 +56,7 @@ static void note_keeper(struct engine *e, struct waiter *w)
 {
 	const struct place_keep *k = place_kept_from(&e->picture.snap, &w->asked);
 	if (k != NULL) {
-		keeper_note(e, w, k);
+		keeper_note(&e->wholes, w, k);
 	} else if (is_unfit(w->reason) || w->reason == REASON_NO_GPU_NODE) {
 		place_note_kept(&e->picture.snap, &w->asked, &w->miss);
 		w->reason = w->miss.reason;
@@ -121,7 +121,7 @@ static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct pla
 	bool hides = shuns_hide(e, w);
 	bool found = find_in_picture(e, now, w, plan, &v);
 	if (hides) {
-		shuns_show(e);
+		shuns_show(&e->shuns);
 		w->passed.kept_for = found ? w->passed.kept_for : 0;
 		found = found || find_in_picture(e, now, w, plan, &v);
 	}
@@ -151,9 +151,9 @@ static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	if (!found) {
 		return w->reason != REASON_QUOTA && w->reason != REASON_WAITING_FOR_CAPACITY;
 	}
-	wholes_picture_changed(e);
-	neighbours_arrive(e, v.node, &w->pod);
-	quotas_take(e, w, v.milli);
+	wholes_picture_changed(&e->wholes);
+	neighbours_arrive(&e->needs, v.node, &w->pod);
+	quotas_take(&e->quotas, w, v.milli);
 	struct snap_gpu *s = &e->picture.snap_gpus.items[v.gpu];
 	s->demand++;
 	s->holder->wanted = e->time.step;
@@ -184,7 +184,7 @@ static void place_in_turn(struct engine *e, struct waiter *w, struct holder *h,
 	const struct grant *g, struct plan *plan)
 {
 	int64_t until;
-	if (turn_of_another(e, w, &until) != NULL) {
+	if (turn_of_another(&e->turns, w, &until) != NULL) {
 		w->reason = REASON_STARTS_IN_TURN;
 	} else {
 		emit_place(e, w, h, g, plan);
@@ -249,7 +249,7 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 		e->looked_at = e->needs.keepers.count;
 		wholes_until(e, &w->pod, plan);
 		bool lacks = decide_one(e, now, w, plan);
-		inject_reason(e, w);
+		inject_reason(&e->inject, w);
 		note_judged(&e->time, w, now);
 		reserve_judge(e, w, lacks);
 		e->report.decisions++;

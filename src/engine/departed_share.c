@@ -43,7 +43,8 @@ static bool is_held(
 	struct absence *a = absence_of(&e->book, uid, e->time.now);
 	text_set(&a->holder, h != NULL ? h->name : "");
 	wake_by(&e->time, a->since + held_ms(e));
-	a->ended = a->ended || health_shows_gone(e, node, device_of(h, d), uid, a->since);
+	a->ended =
+		a->ended || health_shows_gone(&e->ailments, node, device_of(h, d), uid, a->since);
 	bool held = !a->ended && e->time.now - a->since < held_ms(e);
 	if (!held && d != NULL) {
 		world_departed_end(e->world, d); /* once and for all */
@@ -71,7 +72,7 @@ static void count_one(struct engine *e, struct world_departed *d, const char *uu
 	if (in_ledger || !is_held(e, h, d, d->uid)) {
 		return;
 	}
-	quotas_hold(e, d->ns, d->milli);
+	quotas_hold(&e->quotas, d->ns, d->milli);
 	if (h == NULL) {
 		return;
 	}

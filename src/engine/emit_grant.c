@@ -48,7 +48,7 @@ void emit_placing(
 	text_set(&w->flight_rv, a->resource_version);
 	waiter_sends(&e->book, w, a->id);
 	landing_note(w, a);
-	turn_begins(e, w);
+	turn_begins(&e->turns, w);
 }
 
 /* Old entries that live, entries of tenants that the ledger has forgotten, and those decided now.
@@ -64,7 +64,7 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 	for (uint32_t i = 0; i < old->count && next.count < MODEL_GRANTS_MAX; i++) {
 		if (grant_lives(e, h, &old->items[i])) {
 			items[next.count] = old->items[i];
-			resize_entry(e, at, &items[next.count++]);
+			resize_entry(&e->resizes, at, &items[next.count++]);
 		}
 	}
 	/* Mostly there is none, and a ledger does not cost a look at every tenant. */
@@ -78,7 +78,7 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 		bool forgotten = !p->gpu->gated && !world_pod_terminal(p) &&
 				 tenant_is_on(h, p->gpu) && !counted;
 		if (forgotten && next.count < MODEL_GRANTS_MAX) {
-			struct share share = resize_may_have(e, p);
+			struct share share = resize_may_have(&e->resizes, p);
 			items[next.count++] = (struct grant){
 				world_pod_uid(p), p->ns, world_pod_name(p), share.milli, share.mib};
 		}
@@ -139,7 +139,7 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 	struct action *a = emit_about(e, plan, ACTION_GRANT, about_holder(h));
 	a->resource_version = arena_strdup(&plan->arena, holder_version(h));
 	a->still = struck_out(&e->book, h, plan);
-	h->trust.strikes = a->still.count > 0 || resizes_shrink(e, at);
+	h->trust.strikes = a->still.count > 0 || resizes_shrink(&e->resizes, at);
 	write_ledger(e, at, h);
 	h->asked_holds = true;
 	h->asked_keeps = a->keeps_node = e->picture.snap_gpus.items[at].keepers > 0;
@@ -148,7 +148,7 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 	holder_sends(&e->book, h, ACTION_GRANT, a->id);
 	text_set(&h->acked_rv, NULL);
 	ledger_copy(&plan->arena, &h->asked, &a->ledger);
-	a->claim = inject_claim_copy(&plan->arena, inject_proof_for(e, h));
+	a->claim = inject_claim_copy(&plan->arena, inject_proof_for(&e->inject, h));
 }
 
 /* Whoever runs there stands in the ledger: it was another's, or has lost them. What is sold over is
@@ -164,7 +164,7 @@ static bool needs_mending(struct engine *e, uint32_t at)
 			 s->entries + s->forgotten <= MODEL_GRANTS_MAX;
 	/* What was acknowledged and is not shown yet may have it: a watch that lags is waited for.
 	 */
-	if (s->confirms || (h->acked_rv == NULL && inject_owes(e, h))) {
+	if (s->confirms || (h->acked_rv == NULL && inject_owes(&e->inject, h))) {
 		return flights_room(&e->book);
 	}
 	if (!forgotten && kept == (s->keepers > 0) && !is_mislabelled(&e->picture, at)) {

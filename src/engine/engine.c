@@ -33,11 +33,14 @@ struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 	rng_seed(&e->rng, seed);
 	book_init(&e->book, &e->time, e->world, &e->rng);
 	picture_init(&e->picture, &e->time, e->world, &e->book);
-	orphans_init(e);
-	evictions_init(e);
-	resizes_init(e);
-	inject_init(e);
-	wholes_init(e);
+	struct picture *picture = &e->picture;
+	orphans_init(&e->orphans, picture);
+	evictions_init(&e->evictions, picture);
+	resizes_init(&e->resizes, picture);
+	inject_init(&e->inject, picture, text_or(config->injection, "env"));
+	wholes_init(&e->wholes, picture);
+	e->ailments.picture = e->needs.picture = e->quotas.picture = picture;
+	e->scale.picture = e->shuns.picture = e->turns.picture = picture;
 	return e;
 }
 
@@ -49,7 +52,7 @@ void engine_destroy(struct engine *e)
 	policies_finish(e);
 	book_finish(&e->book);
 	orphans_finish(&e->orphans);
-	health_forget(e);
+	health_forget(&e->ailments);
 	evictions_finish(&e->evictions);
 	resizes_finish(&e->resizes);
 	shuns_finish(&e->shuns);
@@ -63,8 +66,8 @@ void engine_destroy(struct engine *e)
 	VEC_FINISH(&e->ranked);
 	ranking_finish(&e->ranking);
 	VEC_FINISH(&e->chosen);
-	VEC_FINISH(&e->quota_used);
-	wholes_finish(e);
+	VEC_FINISH(&e->quotas.used);
+	wholes_finish(&e->wholes);
 	pools_destroy(e->pools);
 	world_destroy(e->world);
 	free(e->runtime_class);
@@ -89,16 +92,16 @@ static void begin_term(struct engine *e)
 	e->report.tenants_over = e->report.tenants_contended = 0;
 	e->report.over_mib = 0;
 	evictions_new_term(&e->evictions);
-	resizes_new_term(e);
+	resizes_new_term(&e->resizes);
 	shuns_clear(&e->shuns);
 	turns_forget(&e->turns);
 	scale_forget(&e->scale);
-	inject_forget(e);
+	inject_forget(&e->inject);
 	orphans_finish(&e->orphans);
-	orphans_init(e);
-	health_forget(e);
-	wholes_finish(e);
-	wholes_init(e);
+	orphans_init(&e->orphans, &e->picture);
+	health_forget(&e->ailments);
+	wholes_finish(&e->wholes);
+	wholes_init(&e->wholes, &e->picture);
 }
 
 /* A capacity pod that came and went between two steps: no step would ever meet it, and it would be
@@ -153,7 +156,7 @@ bool engine_observe(struct engine *e, const struct change *c)
 	}
 	note_gone(&e->book, c);
 	if (c->kind == KIND_POD) {
-		resize_noted(e, c);
+		resize_noted(&e->resizes, c);
 	}
 	world_apply(e->world, c);
 	return true;
@@ -181,7 +184,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	openings_count(e);
 	/* 3 rank */
 	rank_waiters(e, now.mono_ms);
-	wholes_rank(e, now.mono_ms);
+	wholes_rank(&e->wholes, now.mono_ms);
 	needs_count(e);
 	/* 4 decide: those that run get what they need, then each tenant that waits finds a GPU in
 	 * the picture and takes its share out of it */
@@ -206,11 +209,11 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	health_report(e, plan);
 	mps_report(e, plan);
 	departed_sweep(&e->book);
-	evictions_sweep(e);
-	resizes_sweep(e);
-	turns_sweep(e);
+	evictions_sweep(&e->evictions);
+	resizes_sweep(&e->resizes);
+	turns_sweep(&e->turns);
 	book_sweep(&e->book);
-	wholes_sweep(e);
+	wholes_sweep(&e->wholes);
 	e->decided_version = version;
 	e->report.steps++;
 }
@@ -263,14 +266,15 @@ int64_t engine_next_deadline(const struct engine *e)
 
 uint32_t engine_unhealthy(const struct engine *e, const char *node)
 {
-	return health_count(e, node);
+	return health_count(&e->ailments, node);
 }
 
 bool engine_wants_state(const struct engine *e, uint32_t node)
 {
 	const struct world_node *n = world_node_at(e->world, node);
 	return world_wants_state(e->world, node) ||
-	       (n->known && (health_wants_state(e, n->name) || mps_wants_state(e->world, node)));
+	       (n->known && (health_wants_state(&e->ailments, n->name) ||
+				    mps_wants_state(e->world, node)));
 }
 
 const struct world *engine_world(const struct engine *e)

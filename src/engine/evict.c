@@ -20,40 +20,41 @@
 
 static bool eviction_same(const void *owner, uint32_t slot, const void *key)
 {
-	const struct engine *e = owner;
-	return strcmp(e->evictions.items.items[slot].uid, key) == 0;
+	const struct evictions *evictions = owner;
+	return strcmp(evictions->items.items[slot].uid, key) == 0;
 }
 
-void evictions_init(struct engine *e)
+void evictions_init(struct evictions *evictions, struct picture *picture)
 {
-	map_init(&e->evictions.by_uid, eviction_same, e);
-	overuses_init(&e->evictions.overuses);
+	evictions->picture = picture;
+	map_init(&evictions->by_uid, eviction_same, evictions);
+	overuses_init(&evictions->overuses);
 }
 
-static struct eviction *eviction_find(struct engine *e, const char *uid)
+static struct eviction *eviction_find(struct evictions *evictions, const char *uid)
 {
-	uint32_t at = map_find(&e->evictions.by_uid, hash_text(uid), uid);
-	return at == MAP_NONE ? NULL : &e->evictions.items.items[at];
+	uint32_t at = map_find(&evictions->by_uid, hash_text(uid), uid);
+	return at == MAP_NONE ? NULL : &evictions->items.items[at];
 }
 
-void eviction_add(struct engine *e, struct eviction *v)
+void eviction_add(struct evictions *evictions, struct eviction *v)
 {
-	VEC_PUSH(&e->evictions.items, *v);
-	map_put(&e->evictions.by_uid, hash_text(v->uid), (uint32_t)e->evictions.items.count - 1);
+	VEC_PUSH(&evictions->items, *v);
+	map_put(&evictions->by_uid, hash_text(v->uid), (uint32_t)evictions->items.count - 1);
 }
 
-static struct eviction *eviction_touch(struct engine *e, const struct world_pod *p)
+static struct eviction *eviction_touch(struct evictions *evictions, const struct world_pod *p)
 {
-	struct eviction *v = eviction_find(e, world_pod_uid(p));
+	struct eviction *v = eviction_find(evictions, world_pod_uid(p));
 	if (v == NULL) {
 		CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 		struct eviction made = {.uid = xstrdup(world_pod_uid(p)),
 			.backoff = {.first_ms = FIRST_MS, .cap_ms = CAP_MS}};
 		text_set(&made.owner, pod_of(p, &arena).owner.uid);
-		eviction_add(e, &made);
-		v = &e->evictions.items.items[e->evictions.items.count - 1];
+		eviction_add(evictions, &made);
+		v = &evictions->items.items[evictions->items.count - 1];
 	}
-	v->asked_at = e->time.now;
+	v->asked_at = evictions->picture->time->now;
 	return v;
 }
 
@@ -63,24 +64,24 @@ static bool is_on_its_way(const struct eviction *v)
 }
 
 /* The watch was to show by now that it is being deleted. */
-static bool came_to_nothing(const struct engine *e, const struct eviction *v)
+static bool came_to_nothing(const struct evictions *evictions, const struct eviction *v)
 {
-	const struct world_pod *p = world_pod_by_uid(e->world, v->uid);
-	return v->flight == 0 && e->time.now >= v->retry_at && p != NULL && !p->deleting &&
-	       !world_pod_terminal(p);
+	const struct world_pod *p = world_pod_by_uid(evictions->picture->world, v->uid);
+	return v->flight == 0 && evictions->picture->time->now >= v->retry_at && p != NULL &&
+	       !p->deleting && !world_pod_terminal(p);
 }
 
 /* Two replicas at once would be two more than their budget may have meant, where there is none.
  * What never ran serves nobody. */
 static bool owner_is_busy(
-	const struct engine *e, const char *owner, const char *uid, enum reason reason)
+	const struct evictions *evictions, const char *owner, const char *uid, enum reason reason)
 {
 	if (owner == NULL || reason == REASON_RECYCLED) {
 		return false;
 	}
-	vec_for_each (const struct eviction, v, &e->evictions.items) {
+	vec_for_each (const struct eviction, v, &evictions->items) {
 		if (is_on_its_way(v) && v->reason != REASON_RECYCLED && strcmp(v->uid, uid) != 0 &&
-			text_equals(v->owner, owner) && !came_to_nothing(e, v)) {
+			text_equals(v->owner, owner) && !came_to_nothing(evictions, v)) {
 			return true;
 		}
 	}
@@ -115,11 +116,11 @@ static void give_up(struct engine *e, struct eviction *v)
 
 /* C3. Who has no GPU any more, or none soon, goes also where nobody knows whether the webhook is
  * reached. */
-static bool is_reached_for(const struct engine *e, enum reason reason)
+static bool is_reached_for(const struct evictions *evictions, enum reason reason)
 {
 	bool must_go = reason == REASON_NODE_LEAVES || reason == REASON_RECYCLED ||
 		       reason == REASON_CAPACITY_LOST;
-	return e->evictions.reached || (e->evictions.unsure && must_go);
+	return evictions->reached || (evictions->unsure && must_go);
 }
 
 static enum evict_state state_of(
@@ -137,20 +138,21 @@ static enum evict_state state_of(
 	if (v != NULL && e->time.now < v->retry_at) {
 		return v->refusal != NULL ? EVICT_REFUSED : EVICT_HELD;
 	}
-	if (!is_reached_for(e, reason) || minute_is_full(e, reason)) {
+	if (!is_reached_for(&e->evictions, reason) || minute_is_full(e, reason)) {
 		return EVICT_HELD;
 	}
-	return v != NULL && owner_is_busy(e, v->owner, v->uid, reason) ? EVICT_HELD : EVICT_SENT;
+	return v != NULL && owner_is_busy(&e->evictions, v->owner, v->uid, reason) ? EVICT_HELD
+										   : EVICT_SENT;
 }
 
 /* One budget is for all pods of an owner: what it refused to one it would refuse to the next. Only
  * of those that rest until later than `rests_at`. */
 static const struct eviction *budget_of(
-	const struct engine *e, const struct world_pod *p, int64_t rests_at)
+	const struct evictions *evictions, const struct world_pod *p, int64_t rests_at)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	const char *owner = NULL;
-	vec_for_each (const struct eviction, v, &e->evictions.items) {
+	vec_for_each (const struct eviction, v, &evictions->items) {
 		if (!v->by_budget || v->retry_at <= rests_at) {
 			continue;
 		}
@@ -165,14 +167,15 @@ static const struct eviction *budget_of(
 
 enum evict_state evict_look(struct engine *e, const struct world_pod *p, enum reason reason)
 {
-	enum evict_state state = state_of(e, eviction_find(e, world_pod_uid(p)), p, reason);
+	enum evict_state state =
+		state_of(e, eviction_find(&e->evictions, world_pod_uid(p)), p, reason);
 	bool open = state == EVICT_SENT || state == EVICT_HELD;
-	return open && budget_of(e, p, e->time.now) != NULL ? EVICT_REFUSED : state;
+	return open && budget_of(&e->evictions, p, e->time.now) != NULL ? EVICT_REFUSED : state;
 }
 
-bool evict_is_doubtful(const struct engine *e, const struct world_pod *p)
+bool evict_is_doubtful(const struct evictions *evictions, const struct world_pod *p)
 {
-	return budget_of(e, p, INT64_MIN) != NULL;
+	return budget_of(evictions, p, INT64_MIN) != NULL;
 }
 
 /* Once: whoever wanted it may turn to another pod meanwhile, and asks this one again or not. */
@@ -217,7 +220,7 @@ static void send(struct engine *e, struct eviction *v, const struct world_pod *p
 enum evict_state evict_tenant(
 	struct engine *e, const struct world_pod *p, const struct evict_why *why, struct plan *plan)
 {
-	struct eviction *v = eviction_touch(e, p);
+	struct eviction *v = eviction_touch(&e->evictions, p);
 	enum evict_state state = state_of(e, v, p, why->reason);
 	if (state == EVICT_SENT) {
 		send(e, v, p, why, plan);
@@ -303,24 +306,24 @@ static void forget(struct evictions *all, size_t i)
 	VEC_REMOVE_SWAP(&all->items, i);
 }
 
-void evictions_sweep(struct engine *e)
+void evictions_sweep(struct evictions *evictions)
 {
-	struct evictions *all = &e->evictions;
-	for (size_t i = all->items.count; i-- > 0;) {
-		struct eviction *v = &all->items.items[i];
-		bool gone = world_pod_by_uid(e->world, v->uid) == NULL;
-		if (v->flight == 0 && (gone || e->time.now - v->asked_at >= KEPT_MS)) {
-			map_remove(&all->by_uid, hash_text(v->uid), (uint32_t)i);
-			forget(all, i);
+	for (size_t i = evictions->items.count; i-- > 0;) {
+		struct eviction *v = &evictions->items.items[i];
+		bool gone = world_pod_by_uid(evictions->picture->world, v->uid) == NULL;
+		if (v->flight == 0 &&
+			(gone || evictions->picture->time->now - v->asked_at >= KEPT_MS)) {
+			map_remove(&evictions->by_uid, hash_text(v->uid), (uint32_t)i);
+			forget(evictions, i);
 		}
 	}
-	for (size_t i = all->stuck.count; i-- > 0;) {
-		if (all->stuck.items[i].seen != e->time.step) {
-			free(all->stuck.items[i].uid);
-			VEC_REMOVE_SWAP(&all->stuck, i);
+	for (size_t i = evictions->stuck.count; i-- > 0;) {
+		if (evictions->stuck.items[i].seen != evictions->picture->time->step) {
+			free(evictions->stuck.items[i].uid);
+			VEC_REMOVE_SWAP(&evictions->stuck, i);
 		}
 	}
-	jobs_sweep(e);
+	jobs_sweep(evictions);
 }
 
 void evictions_new_term(struct evictions *all)

@@ -29,6 +29,7 @@
 struct engine;
 struct holder;
 struct outcome;
+struct picture;
 struct plan;
 struct world_pod;
 
@@ -79,6 +80,7 @@ struct recycled {
 };
 
 struct evictions {
+	struct picture *picture; /* borrowed */
 	struct {
 		VEC_FIELDS(struct eviction);
 	} items;
@@ -106,7 +108,7 @@ enum evict_state evict_tenant(struct engine *e, const struct world_pod *p,
 enum evict_state evict_look(struct engine *e, const struct world_pod *p, enum reason reason);
 /* A budget refused it, or another pod of its owner, when it was asked for last. Where several have
  * to go it is asked first, so that nobody else goes in vain. */
-bool evict_is_doubtful(const struct engine *e, const struct world_pod *p);
+bool evict_is_doubtful(const struct evictions *evictions, const struct world_pod *p);
 
 /* recycle.c, drain.c: those of whom the engine finds out by itself */
 void recycle_tenants(struct engine *e, struct plan *plan);
@@ -115,9 +117,9 @@ void drain_capacity(struct engine *e, struct plan *plan); /* that nobody is left
 
 void eviction_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
 void evictions_report(struct engine *e, struct plan *plan); /* what was refused */
-void evictions_init(struct engine *e);
-void eviction_add(struct engine *e, struct eviction *v); /* takes what it holds */
-void evictions_sweep(struct engine *e);
+void evictions_init(struct evictions *evictions, struct picture *picture);
+void eviction_add(struct evictions *evictions, struct eviction *v); /* takes what it holds */
+void evictions_sweep(struct evictions *evictions);
 void evictions_new_term(struct evictions *all);
 void evictions_finish(struct evictions *all);
 

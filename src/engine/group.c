@@ -73,7 +73,7 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 		return;
 	}
 	int64_t until;
-	if (turn_of_another(e, w, &until) != NULL) {
+	if (turn_of_another(&e->turns, w, &until) != NULL) {
 		w->reason = REASON_STARTS_IN_TURN;
 		return;
 	}
@@ -130,7 +130,7 @@ static bool find(
 			.best_gpu = PLACE_NOWHERE};
 		const struct place_keep *k = place_group_kept_from(&e->picture.snap, &party);
 		if (k != NULL) {
-			keeper_note(e, w, k);
+			keeper_note(&e->wholes, w, k);
 		}
 		return false;
 	}
@@ -189,10 +189,10 @@ static void use(struct engine *e, int64_t now, struct waiter *w, const struct pl
 	struct plan *plan)
 {
 	if (g->count == waiter_count(w)) {
-		neighbours_arrive(e, g->node, &w->pod);
+		neighbours_arrive(&e->needs, g->node, &w->pod);
 	}
-	wholes_picture_changed(e);
-	quotas_take(e, w, g->milli * (int64_t)waiter_count(w));
+	wholes_picture_changed(&e->wholes);
+	quotas_take(&e->quotas, w, g->milli * (int64_t)waiter_count(w));
 	take(e, now, w, g, plan);
 }
 

@@ -18,15 +18,16 @@
  * after the pod was seen to be gone holds for good. */
 #define SETTLE_MS 1000
 
-static bool is_fresh(const struct engine *e, const struct node_state *s)
+static bool is_fresh(const struct ailments *ailments, const struct node_state *s)
 {
-	return s != NULL && e->time.now - s->seen_ms <= STATE_FRESH_MS;
+	return s != NULL && ailments->picture->time->now - s->seen_ms <= STATE_FRESH_MS;
 }
 
 /* What an agent says of a device is of its own node's. */
-static struct ailment *ailment_find(const struct engine *e, const char *uuid, const char *node)
+static struct ailment *ailment_find(
+	const struct ailments *ailments, const char *uuid, const char *node)
 {
-	vec_for_each (struct ailment, a, &e->ailments) {
+	vec_for_each (struct ailment, a, ailments) {
 		if (strcmp(a->uuid, uuid) == 0 && text_equals(a->node, node)) {
 			return a;
 		}
@@ -59,25 +60,26 @@ static bool event_lasts(
 	return a->heard_by != NULL && !booted && !reset && !text_equals(a->heard_by, s->boot);
 }
 
-static void ailment_note(
-	struct engine *e, uint32_t node, const struct node_state *s, const struct device_state *d)
+static void ailment_note(struct ailments *ailments, uint32_t node, const struct node_state *s,
+	const struct device_state *d)
 {
-	struct ailment *a = ailment_find(e, d->uuid, s->node);
+	struct ailment *a = ailment_find(ailments, d->uuid, s->node);
 	if (a == NULL) {
 		struct ailment made = {.uuid = xstrdup(d->uuid), .node = xstrdup(s->node)};
-		VEC_PUSH(&e->ailments, made);
-		a = &e->ailments.items[e->ailments.count - 1];
+		VEC_PUSH(ailments, made);
+		a = &ailments->items[ailments->count - 1];
 	}
 	text_set(&a->why, d->why);
-	a->last_at = e->time.now;
+	a->last_at = ailments->picture->time->now;
 	a->well_since = -1;
 	a->ill = true;
-	event_note(a, s, d->cause, &world_node_at(e->world, node)->noun);
+	event_note(a, s, d->cause, &world_node_at(ailments->picture->world, node)->noun);
 }
 
 void health_remember(struct engine *e, const struct heard *h)
 {
-	if (ailment_find(e, h->uuid, h->node) != NULL || e->ailments.count >= HEARD_MAX) {
+	if (ailment_find(&e->ailments, h->uuid, h->node) != NULL ||
+		e->ailments.count >= HEARD_MAX) {
 		return;
 	}
 	struct ailment a = {.uuid = xstrdup(h->uuid),
@@ -115,12 +117,12 @@ static void ailment_free(struct ailment *a)
 	free(a->why);
 }
 
-void health_forget(struct engine *e)
+void health_forget(struct ailments *ailments)
 {
-	vec_for_each (struct ailment, a, &e->ailments) {
+	vec_for_each (struct ailment, a, ailments) {
 		ailment_free(a);
 	}
-	VEC_FINISH(&e->ailments);
+	VEC_FINISH(ailments);
 }
 
 static bool is_listed(const struct node_state *s, const char *uuid)
@@ -145,78 +147,80 @@ static bool is_told_well(const struct node_state *s, const char *uuid)
 }
 
 /* False: it is over. */
-static bool ailment_lasts(struct engine *e, struct ailment *a)
+static bool ailment_lasts(struct ailments *ailments, struct ailment *a)
 {
-	uint32_t node = world_node_find(e->world, a->node);
-	const struct node_state *s = node != WORLD_NONE ? world_state_of(e->world, node) : NULL;
-	bool fresh = is_fresh(e, s);
+	uint32_t node = world_node_find(ailments->picture->world, a->node);
+	const struct node_state *s =
+		node != WORLD_NONE ? world_state_of(ailments->picture->world, node) : NULL;
+	bool fresh = is_fresh(ailments, s);
 	if (a->heard_by != NULL && (!fresh || is_listed(s, a->uuid))) {
-		a->last_at = e->time.now;
+		a->last_at = ailments->picture->time->now;
 	}
-	if (node == WORLD_NONE || !world_node_at(e->world, node)->known ||
-		e->time.now - a->last_at > FORGET_MS) {
+	if (node == WORLD_NONE || !world_node_at(ailments->picture->world, node)->known ||
+		ailments->picture->time->now - a->last_at > FORGET_MS) {
 		return false;
 	}
 	if (!fresh || !is_told_well(s, a->uuid) ||
-		event_lasts(a, s, &world_node_at(e->world, node)->noun)) {
+		event_lasts(a, s, &world_node_at(ailments->picture->world, node)->noun)) {
 		a->well_since = -1;
 		return true;
 	}
-	a->well_since = a->well_since >= 0 ? a->well_since : e->time.now;
-	wake_by(&e->time, a->well_since + WELL_FOR_MS);
-	return e->time.now - a->well_since < WELL_FOR_MS;
+	a->well_since = a->well_since >= 0 ? a->well_since : ailments->picture->time->now;
+	wake_by(ailments->picture->time, a->well_since + WELL_FOR_MS);
+	return ailments->picture->time->now - a->well_since < WELL_FOR_MS;
 }
 
-void health_look(struct engine *e)
+void health_look(struct ailments *ailments)
 {
-	vec_for_each (struct ailment, a, &e->ailments) {
+	vec_for_each (struct ailment, a, ailments) {
 		a->ill = false;
 	}
-	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
-		const struct node_state *s = world_state_of(e->world, i);
-		for (uint32_t k = 0; is_fresh(e, s) && k < s->device_count; k++) {
+	for (uint32_t i = 0; i < world_node_slots(ailments->picture->world); i++) {
+		const struct node_state *s = world_state_of(ailments->picture->world, i);
+		for (uint32_t k = 0; is_fresh(ailments, s) && k < s->device_count; k++) {
 			if (s->devices[k].why != NULL) {
-				ailment_note(e, i, s, &s->devices[k]);
+				ailment_note(ailments, i, s, &s->devices[k]);
 			}
 		}
 	}
-	for (size_t i = e->ailments.count; i-- > 0;) {
-		if (!ailment_lasts(e, &e->ailments.items[i])) {
-			ailment_free(&e->ailments.items[i]);
-			VEC_REMOVE_SWAP(&e->ailments, i);
+	for (size_t i = ailments->count; i-- > 0;) {
+		if (!ailment_lasts(ailments, &ailments->items[i])) {
+			ailment_free(&ailments->items[i]);
+			VEC_REMOVE_SWAP(ailments, i);
 		}
 	}
 }
 
-static struct ailment *ailment_of(const struct engine *e, const struct holder *h)
+static struct ailment *ailment_of(const struct ailments *ailments, const struct holder *h)
 {
-	return h->pod.identity != NULL ? ailment_find(e, h->pod.identity->uuid, h->node) : NULL;
+	return h->pod.identity != NULL ? ailment_find(ailments, h->pod.identity->uuid, h->node)
+				       : NULL;
 }
 
-bool health_is_bad(struct engine *e, const struct holder *h)
+bool health_is_bad(struct ailments *ailments, const struct holder *h)
 {
-	struct ailment *a = ailment_of(e, h);
+	struct ailment *a = ailment_of(ailments, h);
 	if (a != NULL) {
-		a->last_at = e->time.now;
+		a->last_at = ailments->picture->time->now;
 	}
 	return a != NULL;
 }
 
-bool health_is_ill(const struct engine *e, const struct holder *h)
+bool health_is_ill(const struct ailments *ailments, const struct holder *h)
 {
-	const struct ailment *a = ailment_of(e, h);
+	const struct ailment *a = ailment_of(ailments, h);
 	return a != NULL && a->ill;
 }
 
-bool health_wants_state(const struct engine *e, const char *node)
+bool health_wants_state(const struct ailments *ailments, const char *node)
 {
-	return health_count(e, node) > 0;
+	return health_count(ailments, node) > 0;
 }
 
-uint32_t health_count(const struct engine *e, const char *node)
+uint32_t health_count(const struct ailments *ailments, const char *node)
 {
 	uint32_t n = 0;
-	vec_for_each (const struct ailment, a, &e->ailments) {
+	vec_for_each (const struct ailment, a, ailments) {
 		n += strcmp(a->node, node) == 0 ? 1 : 0;
 	}
 	return n;
@@ -233,10 +237,10 @@ static bool lists_all(const struct node_state *s, const char *uuids)
 	return true;
 }
 
-bool health_shows_gone(
-	const struct engine *e, uint32_t node, const char *uuid, const char *uid, int64_t since)
+bool health_shows_gone(const struct ailments *ailments, uint32_t node, const char *uuid,
+	const char *uid, int64_t since)
 {
-	const struct node_state *s = world_state_of(e->world, node);
+	const struct node_state *s = world_state_of(ailments->picture->world, node);
 	if (s == NULL || uuid == NULL || s->seen_ms < since + SETTLE_MS) {
 		return false;
 	}
@@ -252,14 +256,14 @@ bool health_shows_gone(
 
 /* One that is not bound yet is of the node where its GPU is told. */
 static bool runs_or_will_on(
-	const struct engine *e, const struct world_pod *p, const struct gpu_at *gpu)
+	const struct ailments *ailments, const struct world_pod *p, const struct gpu_at *gpu)
 {
-	uint32_t node = world_node_find(e->world, gpu->node);
-	uint32_t at =
-		p->node == WORLD_NONE ? snap_gpu_of_pod(&e->picture, p, gpu->uuid) : WORLD_NONE;
-	return at != WORLD_NONE
-		       ? e->picture.snap.gpus.items[at].node == snap_node_at(&e->picture, node)
-		       : p->node == node;
+	uint32_t node = world_node_find(ailments->picture->world, gpu->node);
+	uint32_t at = p->node == WORLD_NONE ? snap_gpu_of_pod(ailments->picture, p, gpu->uuid)
+					    : WORLD_NONE;
+	return at != WORLD_NONE ? ailments->picture->snap.gpus.items[at].node ==
+					  snap_node_at(ailments->picture, node)
+				: p->node == node;
 }
 
 /* Where nobody has anything to do with it, whoever holds it first is told. */
@@ -272,7 +276,7 @@ bool gpu_tell(struct engine *e, const struct gpu_at *gpu, const char *reason, co
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		if (p->gpu->uuid != NULL && gpu_list_has(p->gpu->uuid, gpu->uuid) &&
-			runs_or_will_on(e, p, gpu) && !world_pod_terminal(p)) {
+			runs_or_will_on(&e->ailments, p, gpu) && !world_pod_terminal(p)) {
 			emit_warning(e, plan, about_pod(p), reason, text);
 			any = true;
 		}

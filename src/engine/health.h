@@ -18,6 +18,7 @@
 struct engine;
 struct heard;
 struct holder;
+struct picture;
 struct plan;
 
 /* A device that was told not to be healthy, and not long enough the contrary since. */
@@ -33,19 +34,20 @@ struct ailment {
 };
 
 struct ailments {
+	struct picture *picture; /* borrowed */
 	VEC_FIELDS(struct ailment);
 };
 
-void health_look(struct engine *e); /* at all states, once a step, before holders */
+void health_look(struct ailments *ailments); /* at all states, once a step, before holders */
 /* It is, or was a while ago: it gets no new tenants. */
-bool health_is_bad(struct engine *e, const struct holder *h);
-bool health_is_ill(const struct engine *e, const struct holder *h); /* so it is told now */
+bool health_is_bad(struct ailments *ailments, const struct holder *h);
+bool health_is_ill(const struct ailments *ailments, const struct holder *h); /* so it is told now */
 /* An ailment of the node ends only if its agent goes on telling. */
-bool health_wants_state(const struct engine *e, const char *node);
+bool health_wants_state(const struct ailments *ailments, const char *node);
 /* `uid` was not on the node of this world's index at some time after `since`; an agent said so that
  * knows the device. */
-bool health_shows_gone(
-	const struct engine *e, uint32_t node, const char *uuid, const char *uid, int64_t since);
+bool health_shows_gone(const struct ailments *ailments, uint32_t node, const char *uuid,
+	const char *uid, int64_t since);
 void health_report(struct engine *e, struct plan *plan);
 /* A warning to those who run on that GPU and to the capacity pod that holds it. False: there is
  * nobody. */
@@ -54,10 +56,10 @@ struct gpu_at {
 };
 bool gpu_tell(struct engine *e, const struct gpu_at *gpu, const char *reason, const char *text,
 	struct plan *plan);
-void health_forget(struct engine *e); /* all of it */
+void health_forget(struct ailments *ailments); /* all of it */
 /* An event that a former leader remembers. What is known of the device already counts. */
 void health_remember(struct engine *e, const struct heard *h);
 /* What is fenced on the node, for metrics. */
-uint32_t health_count(const struct engine *e, const char *node);
+uint32_t health_count(const struct ailments *ailments, const char *node);
 
 #endif

@@ -10,11 +10,11 @@
 /* So long after it was last of use. */
 #define FORGET_MS 3600000
 
-void inject_init(struct engine *e)
+void inject_init(struct injecting *inject, struct picture *picture, const char *rules)
 {
+	inject->picture = picture;
 	struct fault f = {0};
-	const char *text = text_or(e->cfg.injection, "env");
-	if (inject_rules_parse(text, &e->inject.rules_arena, &e->inject.rules, &f) < 0) {
+	if (inject_rules_parse(rules, &inject->rules_arena, &inject->rules, &f) < 0) {
 		BUG("%s", f.message);
 	}
 }
@@ -31,15 +31,15 @@ static void memo_free(struct inject_memo *m)
 	free(m->refusal);
 }
 
-void inject_forget(struct engine *e)
+void inject_forget(struct injecting *inject)
 {
-	vec_for_each (struct inject_memo, m, &e->inject.memos) {
+	vec_for_each (struct inject_memo, m, &inject->memos) {
 		memo_free(m);
 	}
-	VEC_CLEAR(&e->inject.memos);
-	VEC_CLEAR(&e->inject.nodes);
-	VEC_CLEAR(&e->inject.proofs);
-	VEC_CLEAR(&e->inject.probes);
+	VEC_CLEAR(&inject->memos);
+	VEC_CLEAR(&inject->nodes);
+	VEC_CLEAR(&inject->proofs);
+	VEC_CLEAR(&inject->probes);
 }
 
 void inject_finish(struct injecting *all)
@@ -56,9 +56,9 @@ void inject_finish(struct injecting *all)
 }
 
 const struct inject_memo *inject_memo_find(
-	const struct engine *e, const char *node, const char *class)
+	const struct injecting *inject, const char *node, const char *class)
 {
-	vec_for_each (const struct inject_memo, m, &e->inject.memos) {
+	vec_for_each (const struct inject_memo, m, &inject->memos) {
 		bool same = class == NULL || m->class == NULL ? class == m->class
 							      : strcmp(class, m->class) == 0;
 		if (same && strcmp(m->node, node) == 0) {
@@ -68,34 +68,34 @@ const struct inject_memo *inject_memo_find(
 	return NULL;
 }
 
-struct inject_memo *inject_memo_touch(struct engine *e, const char *node, const char *class)
+struct inject_memo *inject_memo_touch(struct injecting *inject, const char *node, const char *class)
 {
-	const struct inject_memo *found = inject_memo_find(e, node, class);
+	const struct inject_memo *found = inject_memo_find(inject, node, class);
 	if (found != NULL) {
-		struct inject_memo *m = &e->inject.memos.items[found - e->inject.memos.items];
-		m->seen_at = e->time.now;
+		struct inject_memo *m = &inject->memos.items[found - inject->memos.items];
+		m->seen_at = inject->picture->time->now;
 		return m;
 	}
 	struct inject_memo made = {.node = xstrdup(node),
 		.class = class != NULL ? xstrdup(class) : NULL,
-		.seen_at = e->time.now,
+		.seen_at = inject->picture->time->now,
 		.next = WORLD_NONE};
-	VEC_PUSH(&e->inject.memos, made);
-	return &e->inject.memos.items[e->inject.memos.count - 1];
+	VEC_PUSH(&inject->memos, made);
+	return &inject->memos.items[inject->memos.count - 1];
 }
 
-struct inject_node *inject_node_of(const struct engine *e, const struct holder *h)
+struct inject_node *inject_node_of(const struct injecting *inject, const struct holder *h)
 {
-	uint32_t at = snap_node_of(&e->picture, h->node);
-	return at < e->inject.nodes.count ? &e->inject.nodes.items[at] : NULL;
+	uint32_t at = snap_node_of(inject->picture, h->node);
+	return at < inject->nodes.count ? &inject->nodes.items[at] : NULL;
 }
 
 /* --- what is proven --- */
 
-struct inject_claim inject_claim_of(
-	const struct engine *e, uint32_t node, const struct holder *h, enum inject_form form)
+struct inject_claim inject_claim_of(const struct injecting *inject, uint32_t node,
+	const struct holder *h, enum inject_form form)
 {
-	const struct node *n = e->picture.snap.nodes.items[node].noun;
+	const struct node *n = inject->picture->snap.nodes.items[node].noun;
 	return (struct inject_claim){.form = form,
 		.node = n->name,
 		.uuid = h->pod.identity->uuid,
@@ -106,10 +106,10 @@ struct inject_claim inject_claim_of(
 }
 
 /* It is about the machine as it is now, whichever GPU it named and under whichever class. */
-static bool is_current(const struct engine *e, uint32_t node, const struct holder *h,
+static bool is_current(const struct injecting *inject, uint32_t node, const struct holder *h,
 	const struct inject_claim *claim)
 {
-	struct inject_claim now = inject_claim_of(e, node, h, claim->form);
+	struct inject_claim now = inject_claim_of(inject, node, h, claim->form);
 	now.uuid = claim->uuid;
 	now.class = claim->class;
 	return inject_claim_equals(claim, &now);
@@ -121,28 +121,28 @@ static bool is_own(const struct holder *h, const char *class)
 }
 
 /* The same, of its own class. */
-static bool suits(const struct engine *e, uint32_t node, const struct holder *h,
+static bool suits(const struct injecting *inject, uint32_t node, const struct holder *h,
 	const struct inject_claim *claim)
 {
-	return claim != NULL && is_own(h, claim->class) && is_current(e, node, h, claim);
+	return claim != NULL && is_own(h, claim->class) && is_current(inject, node, h, claim);
 }
 
 /* It tells its GPU, and nothing takes it away. */
-static bool is_told(const struct engine *e, const struct holder *h)
+static bool is_told(const struct injecting *inject, const struct holder *h)
 {
 	bool leaves = holder_is_leaving(h);
 	/* Of those that are gone the book tells only later in the step. */
-	return h->in_world && h->seen == e->time.step && h->pod.identity != NULL &&
+	return h->in_world && h->seen == inject->picture->time->step && h->pod.identity != NULL &&
 	       !pod_is_terminal(&h->pod) && !leaves;
 }
 
 /* All of a node are of the machine as it is now. */
 const struct inject_proof *inject_proof_of_class(
-	const struct engine *e, uint32_t node, const struct holder *h, const char *class)
+	const struct injecting *inject, uint32_t node, const struct holder *h, const char *class)
 {
-	uint32_t at = e->inject.nodes.items[node].proof;
-	for (; at != WORLD_NONE; at = e->inject.proofs.items[at].next) {
-		const struct inject_proof *p = &e->inject.proofs.items[at];
+	uint32_t at = inject->nodes.items[node].proof;
+	for (; at != WORLD_NONE; at = inject->proofs.items[at].next) {
+		const struct inject_proof *p = &inject->proofs.items[at];
 		if (strcmp(p->claim->class, class) == 0 &&
 			strcmp(p->claim->driver, h->pod.identity->driver) == 0) {
 			return p;
@@ -153,38 +153,39 @@ const struct inject_proof *inject_proof_of_class(
 
 /* What is proven of its node that is about this one too; NULL: nothing. */
 static const struct inject_proof *proof_there(
-	const struct engine *e, uint32_t node, const struct holder *h)
+	const struct injecting *inject, uint32_t node, const struct holder *h)
 {
-	return inject_proof_of_class(e, node, h, text_or(h->pod.runtime_class, ""));
+	return inject_proof_of_class(inject, node, h, text_or(h->pod.runtime_class, ""));
 }
 
-const struct inject_claim *inject_own_proof(const struct engine *e, const struct holder *h)
+const struct inject_claim *inject_own_proof(const struct injecting *inject, const struct holder *h)
 {
-	uint32_t at = snap_node_of(&e->picture, h->node);
-	if (at >= e->inject.nodes.count || h->pod.identity == NULL) {
+	uint32_t at = snap_node_of(inject->picture, h->node);
+	if (at >= inject->nodes.count || h->pod.identity == NULL) {
 		return NULL;
 	}
-	if (suits(e, at, h, h->pod.claim)) {
+	if (suits(inject, at, h, h->pod.claim)) {
 		return h->pod.claim;
 	}
-	const struct inject_proof *p = proof_there(e, at, h);
+	const struct inject_proof *p = proof_there(inject, at, h);
 	return p != NULL ? p->claim : NULL;
 }
 
-static void proof_add(
-	struct engine *e, uint32_t node, const struct inject_claim *claim, struct holder *writer)
+static void proof_add(struct injecting *inject, uint32_t node, const struct inject_claim *claim,
+	struct holder *writer)
 {
-	struct inject_node *n = &e->inject.nodes.items[node];
+	struct inject_node *n = &inject->nodes.items[node];
 	struct inject_proof made = {.claim = claim, .writer = writer, .next = n->proof};
-	n->proof = (uint32_t)e->inject.proofs.count;
-	VEC_PUSH(&e->inject.proofs, made);
+	n->proof = (uint32_t)inject->proofs.count;
+	VEC_PUSH(&inject->proofs, made);
 }
 
-bool inject_knows(const struct engine *e, const struct holder *h, enum inject_form *ret_form)
+bool inject_knows(
+	const struct injecting *inject, const struct holder *h, enum inject_form *ret_form)
 {
-	const struct inject_node *n = inject_node_of(e, h);
+	const struct inject_node *n = inject_node_of(inject, h);
 	if (n == NULL || n->way == INJECT_BY_PROBE) {
-		const struct inject_claim *proof = inject_own_proof(e, h);
+		const struct inject_claim *proof = inject_own_proof(inject, h);
 		*ret_form = proof != NULL ? proof->form : INJECT_ENV;
 		return proof != NULL;
 	}
@@ -192,11 +193,11 @@ bool inject_knows(const struct engine *e, const struct holder *h, enum inject_fo
 	return true;
 }
 
-bool inject_is_vain(const struct engine *e, const struct holder *h)
+bool inject_is_vain(const struct injecting *inject, const struct holder *h)
 {
 	enum inject_form form;
-	const struct inject_node *n = inject_node_of(e, h);
-	return n != NULL && n->rests && h->pod.identity != NULL && !inject_knows(e, h, &form);
+	const struct inject_node *n = inject_node_of(inject, h);
+	return n != NULL && n->rests && h->pod.identity != NULL && !inject_knows(inject, h, &form);
 }
 
 bool inject_is_tried(const struct inject_node *n)
@@ -204,74 +205,74 @@ bool inject_is_tried(const struct inject_node *n)
 	return n == NULL || n->way == INJECT_BY_PROBE;
 }
 
-struct inject_memo *inject_class_memo(struct engine *e, uint32_t node, const char *class)
+struct inject_memo *inject_class_memo(struct injecting *inject, uint32_t node, const char *class)
 {
-	uint32_t at = e->inject.nodes.items[node].classes;
-	while (at != WORLD_NONE && strcmp(e->inject.memos.items[at].class, class) != 0) {
-		at = e->inject.memos.items[at].next;
+	uint32_t at = inject->nodes.items[node].classes;
+	while (at != WORLD_NONE && strcmp(inject->memos.items[at].class, class) != 0) {
+		at = inject->memos.items[at].next;
 	}
-	return at != WORLD_NONE ? &e->inject.memos.items[at] : NULL;
+	return at != WORLD_NONE ? &inject->memos.items[at] : NULL;
 }
 
-void inject_class_add(struct engine *e, uint32_t node, uint32_t memo)
+void inject_class_add(struct injecting *inject, uint32_t node, uint32_t memo)
 {
-	e->inject.memos.items[memo].next = e->inject.nodes.items[node].classes;
-	e->inject.nodes.items[node].classes = memo;
+	inject->memos.items[memo].next = inject->nodes.items[node].classes;
+	inject->nodes.items[node].classes = memo;
 }
 
 /* --- the look --- */
 
-static void add_classes(struct engine *e)
+static void add_classes(struct injecting *inject)
 {
-	for (uint32_t i = 0; i < e->inject.memos.count; i++) {
-		struct inject_memo *m = &e->inject.memos.items[i];
-		uint32_t at = snap_node_of(&e->picture, m->node);
+	for (uint32_t i = 0; i < inject->memos.count; i++) {
+		struct inject_memo *m = &inject->memos.items[i];
+		uint32_t at = snap_node_of(inject->picture, m->node);
 		m->probed = m->asked = NULL;
 		m->next = WORLD_NONE;
 		if (m->class != NULL && at != WORLD_NONE &&
-			inject_is_tried(&e->inject.nodes.items[at])) {
-			inject_class_add(e, at, i);
+			inject_is_tried(&inject->nodes.items[at])) {
+			inject_class_add(inject, at, i);
 		}
 	}
 }
 
-static bool proven_somewhere(const struct engine *e, uint32_t node, const char *class)
+static bool proven_somewhere(const struct injecting *inject, uint32_t node, const char *class)
 {
-	uint32_t at = e->inject.nodes.items[node].proof;
-	while (at != WORLD_NONE && strcmp(e->inject.proofs.items[at].claim->class, class) != 0) {
-		at = e->inject.proofs.items[at].next;
+	uint32_t at = inject->nodes.items[node].proof;
+	while (at != WORLD_NONE && strcmp(inject->proofs.items[at].claim->class, class) != 0) {
+		at = inject->proofs.items[at].next;
 	}
 	return at != WORLD_NONE;
 }
 
-static void add_voids(struct engine *e)
+static void add_voids(struct injecting *inject)
 {
-	for (uint32_t i = 0; i < e->inject.memos.count; i++) {
-		struct inject_memo *m = &e->inject.memos.items[i];
-		uint32_t at = m->class != NULL && e->time.now < m->until
-				      ? snap_node_of(&e->picture, m->node)
+	for (uint32_t i = 0; i < inject->memos.count; i++) {
+		struct inject_memo *m = &inject->memos.items[i];
+		uint32_t at = m->class != NULL && inject->picture->time->now < m->until
+				      ? snap_node_of(inject->picture, m->node)
 				      : WORLD_NONE;
-		if (at == WORLD_NONE || !inject_is_tried(&e->inject.nodes.items[at]) ||
-			proven_somewhere(e, at, m->class)) {
+		if (at == WORLD_NONE || !inject_is_tried(&inject->nodes.items[at]) ||
+			proven_somewhere(inject, at, m->class)) {
 			continue;
 		}
-		struct inject_void *made = ARENA_NEW(&e->inject.arena, struct inject_void);
-		*made = (struct inject_void){arena_strdup(&e->inject.arena, m->class),
-			e->picture.snap.nodes.items[at].voids};
-		e->picture.snap.nodes.items[at].voids = made;
+		struct inject_void *made = ARENA_NEW(&inject->arena, struct inject_void);
+		*made = (struct inject_void){arena_strdup(&inject->arena, m->class),
+			inject->picture->snap.nodes.items[at].voids};
+		inject->picture->snap.nodes.items[at].voids = made;
 	}
 }
 
-static void add_nodes(struct engine *e)
+static void add_nodes(struct injecting *inject)
 {
-	VEC_CLEAR(&e->inject.nodes);
-	VEC_CLEAR(&e->inject.proofs);
-	vec_for_each (const struct place_node, n, &e->picture.snap.nodes) {
+	VEC_CLEAR(&inject->nodes);
+	VEC_CLEAR(&inject->proofs);
+	vec_for_each (const struct place_node, n, &inject->picture->snap.nodes) {
 		struct inject_node made = {.memo = WORLD_NONE,
 			.proof = WORLD_NONE,
 			.classes = WORLD_NONE,
-			.way = inject_rules_way(&e->inject.rules, &n->noun->labels)};
-		VEC_PUSH(&e->inject.nodes, made);
+			.way = inject_rules_way(&inject->rules, &n->noun->labels)};
+		VEC_PUSH(&inject->nodes, made);
 	}
 }
 
@@ -283,135 +284,141 @@ static void end_stale_rest(struct inject_memo *m, const struct node *n)
 	m->until = same ? m->until : 0;
 }
 
-static void forget_old(struct engine *e)
+static void forget_old(struct injecting *inject)
 {
-	for (size_t i = e->inject.memos.count; i-- > 0;) {
-		struct inject_memo *m = &e->inject.memos.items[i];
-		if (e->time.now >= m->until && e->time.now - m->seen_at > FORGET_MS) {
+	for (size_t i = inject->memos.count; i-- > 0;) {
+		struct inject_memo *m = &inject->memos.items[i];
+		if (inject->picture->time->now >= m->until &&
+			inject->picture->time->now - m->seen_at > FORGET_MS) {
 			memo_free(m);
-			VEC_REMOVE_SWAP(&e->inject.memos, i);
+			VEC_REMOVE_SWAP(&inject->memos, i);
 		}
 	}
 }
 
 /* Nothing is opened on a node that rests: it would only be given back. */
-static void add_memos(struct engine *e)
+static void add_memos(struct injecting *inject)
 {
-	forget_old(e);
-	for (uint32_t i = 0; i < e->inject.memos.count; i++) {
-		struct inject_memo *m = &e->inject.memos.items[i];
-		uint32_t at = snap_node_of(&e->picture, m->node);
-		if (at == WORLD_NONE || e->inject.nodes.items[at].way != INJECT_BY_PROBE) {
+	forget_old(inject);
+	for (uint32_t i = 0; i < inject->memos.count; i++) {
+		struct inject_memo *m = &inject->memos.items[i];
+		uint32_t at = snap_node_of(inject->picture, m->node);
+		if (at == WORLD_NONE || inject->nodes.items[at].way != INJECT_BY_PROBE) {
 			continue;
 		}
-		end_stale_rest(m, e->picture.snap.nodes.items[at].noun);
-		if (e->time.now < m->until) {
-			wake_by(&e->time, m->until);
+		end_stale_rest(m, inject->picture->snap.nodes.items[at].noun);
+		if (inject->picture->time->now < m->until) {
+			wake_by(inject->picture->time, m->until);
 		}
 		if (m->class == NULL) {
-			bool rests = e->time.now < m->until;
-			e->inject.nodes.items[at].memo = i;
-			e->inject.nodes.items[at].rests = rests;
-			e->picture.snap.nodes.items[at].no_opening |= rests;
+			bool rests = inject->picture->time->now < m->until;
+			inject->nodes.items[at].memo = i;
+			inject->nodes.items[at].rests = rests;
+			inject->picture->snap.nodes.items[at].no_opening |= rests;
 		}
 	}
-	add_classes(e);
+	add_classes(inject);
 }
 
 /* With what stands beside it. */
-static void add_standing(struct engine *e, uint32_t node, const struct holder *h)
+static void add_standing(struct injecting *inject, uint32_t node, const struct holder *h)
 {
 	const struct inject_claim *c = h->pod.claim;
-	if (proof_there(e, node, h) == NULL) {
-		proof_add(e, node, c, NULL);
-		e->inject.popular[c->form]++;
+	if (proof_there(inject, node, h) == NULL) {
+		proof_add(inject, node, c, NULL);
+		inject->popular[c->form]++;
 	}
 	for (uint32_t i = 0; i < c->other_count; i++) {
 		const struct inject_class *other = &c->others[i];
-		if (inject_proof_of_class(e, node, h, other->class) == NULL) {
-			struct inject_claim *its = ARENA_NEW(&e->inject.arena, struct inject_claim);
+		if (inject_proof_of_class(inject, node, h, other->class) == NULL) {
+			struct inject_claim *its = ARENA_NEW(&inject->arena, struct inject_claim);
 			*its = *c;
 			its->class = other->class;
 			its->form = other->form;
 			its->other_count = 0;
-			proof_add(e, node, its, NULL);
+			proof_add(inject, node, its, NULL);
 		}
 	}
 }
 
-static void add_proofs(struct engine *e)
+static void add_proofs(struct injecting *inject)
 {
-	memset(e->inject.popular, 0, sizeof e->inject.popular);
-	arena_reset(&e->inject.arena);
-	vec_for_each (struct holder *const, each, &e->book.holders) {
+	memset(inject->popular, 0, sizeof inject->popular);
+	arena_reset(&inject->arena);
+	vec_for_each (struct holder *const, each, &inject->picture->book->holders) {
 		const struct holder *h = *each;
-		uint32_t at = is_told(e, h) ? snap_node_of(&e->picture, h->node) : WORLD_NONE;
-		if (at != WORLD_NONE && suits(e, at, h, h->pod.claim)) {
-			add_standing(e, at, h);
+		uint32_t at =
+			is_told(inject, h) ? snap_node_of(inject->picture, h->node) : WORLD_NONE;
+		if (at != WORLD_NONE && suits(inject, at, h, h->pod.claim)) {
+			add_standing(inject, at, h);
 		}
 	}
 }
 
 /* Whose GPU it names, if that is still so; NULL: nobody's. */
-static struct holder *holder_of_probe(struct engine *e, const struct inject_probe *p)
+static struct holder *holder_of_probe(struct injecting *inject, const struct inject_probe *p)
 {
 	const struct pod *pod = &p->pod;
-	struct holder *h = pod->owner.name != NULL ? holder_find(&e->book, pod->owner.name) : NULL;
-	bool its = h != NULL && is_told(e, h) && text_equals(h->uid, pod->owner.uid) &&
-		   p->node != WORLD_NONE && snap_node_of(&e->picture, h->node) == p->node &&
+	struct holder *h = pod->owner.name != NULL
+				   ? holder_find(inject->picture->book, pod->owner.name)
+				   : NULL;
+	bool its = h != NULL && is_told(inject, h) && text_equals(h->uid, pod->owner.uid) &&
+		   p->node != WORLD_NONE && snap_node_of(inject->picture, h->node) == p->node &&
 		   strcmp(h->pod.identity->uuid, pod->claim->uuid) == 0 &&
-		   is_current(e, p->node, h, pod->claim);
+		   is_current(inject, p->node, h, pod->claim);
 	return its && pod->deleting_ms == 0 ? h : NULL;
 }
 
-const char *inject_class_of(const struct engine *e, const struct inject_probe *p)
+const char *inject_class_of(const struct injecting *inject, const struct inject_probe *p)
 {
-	const struct holder *h =
-		p->pod.owner.name != NULL ? holder_find(&e->book, p->pod.owner.name) : NULL;
+	const struct holder *h = p->pod.owner.name != NULL
+					 ? holder_find(inject->picture->book, p->pod.owner.name)
+					 : NULL;
 	bool other =
 		h != NULL && h->in_world && p->pod.claim != NULL && !is_own(h, p->pod.claim->class);
 	return other ? p->pod.claim->class : NULL;
 }
 
-static void add_probe(struct engine *e, const struct inject_probe *p, struct holder *h)
+static void add_probe(struct injecting *inject, const struct inject_probe *p, struct holder *h)
 {
 	const struct inject_claim *claim = p->pod.claim;
-	const char *class = inject_class_of(e, p);
-	struct inject_memo *m = class != NULL ? inject_class_memo(e, p->node, class) : NULL;
-	bool open = inject_proof_of_class(e, p->node, h, claim->class) == NULL;
+	const char *class = inject_class_of(inject, p);
+	struct inject_memo *m = class != NULL ? inject_class_memo(inject, p->node, class) : NULL;
+	bool open = inject_proof_of_class(inject, p->node, h, claim->class) == NULL;
 	if (class == NULL) {
-		e->inject.nodes.items[p->node].probed = h;
-		open = inject_own_proof(e, h) == NULL;
+		inject->nodes.items[p->node].probed = h;
+		open = inject_own_proof(inject, h) == NULL;
 	} else if (m != NULL && open) {
 		m->probed = h;
 	}
 	if (p->pod.sight != NULL && inject_is_proven(claim, p->pod.sight) && open) {
-		proof_add(e, p->node, claim, h);
+		proof_add(inject, p->node, claim, h);
 	}
 }
 
-static void add_probes(struct engine *e)
+static void add_probes(struct injecting *inject)
 {
-	VEC_CLEAR(&e->inject.probes);
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_PROBE); i++) {
-		struct inject_probe p = {.world = world_class_at(e->world, WORLD_PROBE, i)};
-		p.pod = pod_of(p.world, &e->inject.arena);
+	VEC_CLEAR(&inject->probes);
+	for (size_t i = 0; i < world_class_count(inject->picture->world, WORLD_PROBE); i++) {
+		struct inject_probe p = {
+			.world = world_class_at(inject->picture->world, WORLD_PROBE, i)};
+		p.pod = pod_of(p.world, &inject->arena);
 		const struct inject_claim *claim = p.pod.claim;
-		p.node = claim != NULL ? snap_node_of(&e->picture, claim->node) : WORLD_NONE;
-		VEC_PUSH(&e->inject.probes, p);
-		struct holder *h = holder_of_probe(e, &p);
+		p.node = claim != NULL ? snap_node_of(inject->picture, claim->node) : WORLD_NONE;
+		VEC_PUSH(&inject->probes, p);
+		struct holder *h = holder_of_probe(inject, &p);
 		if (h != NULL) {
-			add_probe(e, &p, h);
+			add_probe(inject, &p, h);
 		}
 	}
 }
 
 /* Who is named already stays, or it would begin anew with every GPU that is opened. One in vain is
  * the last that is named again: it may be the GPU and not the node. */
-static uint32_t rank_of(const struct engine *e, const struct inject_node *n, const struct holder *h)
+static uint32_t rank_of(
+	const struct injecting *inject, const struct inject_node *n, const struct holder *h)
 {
-	const struct inject_memo *m =
-		n->memo != WORLD_NONE ? &e->inject.memos.items[n->memo] : NULL;
+	const struct inject_memo *m = n->memo != WORLD_NONE ? &inject->memos.items[n->memo] : NULL;
 	if (n->probed == h) {
 		return 3;
 	}
@@ -424,20 +431,21 @@ static uint32_t rank_of(const struct engine *e, const struct inject_node *n, con
  * node. */
 bool inject_may_name(struct engine *e, const struct holder *h)
 {
-	return is_told(e, h) && !h->search && h->pod.holds && !health_is_bad(e, h) &&
-	       !capacity_failed(e, h, e->time.now);
+	return is_told(&e->inject, h) && !h->search && h->pod.holds &&
+	       !health_is_bad(&e->ailments, h) && !capacity_failed(e, h, e->time.now);
 }
 
 static void choose_subjects(struct engine *e)
 {
 	vec_for_each (struct holder *const, each, &e->book.holders) {
 		struct holder *h = *each;
-		struct inject_node *n = inject_may_name(e, h) ? inject_node_of(e, h) : NULL;
+		struct inject_node *n =
+			inject_may_name(e, h) ? inject_node_of(&e->inject, h) : NULL;
 		enum inject_form form;
-		if (n == NULL || n->way != INJECT_BY_PROBE || inject_knows(e, h, &form)) {
+		if (n == NULL || n->way != INJECT_BY_PROBE || inject_knows(&e->inject, h, &form)) {
 			continue;
 		}
-		uint32_t rank = rank_of(e, n, h);
+		uint32_t rank = rank_of(&e->inject, n, h);
 		if (n->subject == NULL || rank > n->rank ||
 			(rank == n->rank && strcmp(h->name, n->subject->name) < 0)) {
 			n->subject = h;
@@ -448,10 +456,10 @@ static void choose_subjects(struct engine *e)
 
 void inject_look(struct engine *e)
 {
-	add_nodes(e);
-	add_memos(e);
-	add_proofs(e);
-	add_probes(e);
-	add_voids(e);
+	add_nodes(&e->inject);
+	add_memos(&e->inject);
+	add_proofs(&e->inject);
+	add_probes(&e->inject);
+	add_voids(&e->inject);
 	choose_subjects(e);
 }

@@ -31,6 +31,7 @@
 struct engine;
 struct holder;
 struct outcome;
+struct picture;
 struct plan;
 struct str;
 struct waiter;
@@ -101,6 +102,7 @@ struct inject_probe {
 };
 
 struct injecting {
+	struct picture *picture; /* borrowed */
 	struct inject_rules rules;
 	struct arena rules_arena;
 	struct {
@@ -120,35 +122,37 @@ struct injecting {
 	uint32_t popular[INJECT_FORMS]; /* how often it is proven */
 };
 
-void inject_init(struct engine *e);
+void inject_init(struct injecting *inject, struct picture *picture, const char *rules);
 void inject_finish(struct injecting *all);
-void inject_forget(struct engine *e); /* all but the rules */
+void inject_forget(struct injecting *inject); /* all but the rules */
 /* In the snapshot, when nodes are there and holders are up to date. */
 void inject_look(struct engine *e);
 /* A tenant of its capacity pod's class gets its GPU, in this form. */
-bool inject_knows(const struct engine *e, const struct holder *h, enum inject_form *ret_form);
+bool inject_knows(
+	const struct injecting *inject, const struct holder *h, enum inject_form *ret_form);
 /* It has told its GPU, and the node rests since no form works. */
-bool inject_is_vain(const struct engine *e, const struct holder *h);
+bool inject_is_vain(const struct injecting *inject, const struct holder *h);
 
 /* inject_class.c: the same for a tenant, by its own class. */
 bool inject_knows_for(const struct engine *e, const struct holder *h, const struct pod *tenant,
 	enum inject_form *ret_form);
-bool inject_is_vain_for(const struct engine *e, const struct holder *h, const struct pod *tenant);
+bool inject_is_vain_for(
+	const struct injecting *inject, const struct holder *h, const struct pod *tenant);
 /* True: the waiter may not have that GPU yet, which is told; what is not proven will be tried. */
 bool inject_awaits(struct engine *e, struct waiter *w, struct holder *h);
 bool inject_asks(struct engine *e, const struct pod *tenant, struct holder *h); /* no reason */
 /* inject_write.c. What is to be written with its ledger; NULL: nothing. */
-const struct inject_claim *inject_proof_for(struct engine *e, const struct holder *h);
+const struct inject_claim *inject_proof_for(struct injecting *inject, const struct holder *h);
 /* It is to be written now, whether there is anything else to write or not. */
-bool inject_owes(struct engine *e, const struct holder *h);
+bool inject_owes(struct injecting *inject, const struct holder *h);
 /* After the decisions of a step. */
 void inject_tend(struct engine *e, struct plan *plan);
 void inject_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
 /* The waiter's reason, where injection is what it waits for; what is told of it. */
-void inject_reason(struct engine *e, struct waiter *w);
+void inject_reason(struct injecting *inject, struct waiter *w);
 /* True: its GPU is there, and how its node gives it is being found out; the waiter has the reason.
  */
-bool inject_tries(struct engine *e, struct waiter *w, const struct holder *h);
+bool inject_tries(struct injecting *inject, struct waiter *w, const struct holder *h);
 void inject_note_progress(struct waiter *w, const struct inject_memo *m); /* the reason */
 struct inject_words {
 	const char *class; /* NULL: that of the capacity pods */
@@ -156,7 +160,7 @@ struct inject_words {
 	uint32_t times;
 	int64_t next; /* 0: nothing is known of it */
 };
-struct inject_words inject_words(struct engine *e, struct waiter *w, struct arena *arena);
+struct inject_words inject_words(struct injecting *inject, struct waiter *w, struct arena *arena);
 
 /* What is to be tried: of a node of the snapshot, on whose GPU, for which class. */
 struct inject_errand {
@@ -169,29 +173,31 @@ struct inject_errand {
 bool inject_class_errand(struct engine *e, struct inject_memo *m, struct inject_errand *ret_errand);
 
 /* inject.c, for the other two */
-struct inject_memo *inject_memo_touch(struct engine *e, const char *node, const char *class);
+struct inject_memo *inject_memo_touch(
+	struct injecting *inject, const char *node, const char *class);
 const struct inject_memo *inject_memo_find(
-	const struct engine *e, const char *node, const char *class);
-struct inject_node *inject_node_of(const struct engine *e, const struct holder *h);
+	const struct injecting *inject, const char *node, const char *class);
+struct inject_node *inject_node_of(const struct injecting *inject, const struct holder *h);
 /* Of that class on a GPU of the holder's driver; NULL: nothing. */
 const struct inject_proof *inject_proof_of_class(
-	const struct engine *e, uint32_t node, const struct holder *h, const char *class);
+	const struct injecting *inject, uint32_t node, const struct holder *h, const char *class);
 /* The proof for its own class; NULL: none. */
-const struct inject_claim *inject_own_proof(const struct engine *e, const struct holder *h);
+const struct inject_claim *inject_own_proof(const struct injecting *inject, const struct holder *h);
 /* Its GPU can be named: what is seen of it says something of the node. */
 bool inject_may_name(struct engine *e, const struct holder *h);
 /* What works there is found out by probes. By the word of an admin classes make no difference. */
 bool inject_is_tried(const struct inject_node *n);
-struct inject_memo *inject_class_memo(struct engine *e, uint32_t node, const char *class);
-void inject_class_add(struct engine *e, uint32_t node, uint32_t memo); /* to those of the node */
-bool inject_class_is_wanted(const struct engine *e, const struct inject_memo *m);
+struct inject_memo *inject_class_memo(struct injecting *inject, uint32_t node, const char *class);
+void inject_class_add(
+	struct injecting *inject, uint32_t node, uint32_t memo); /* to those of the node */
+bool inject_class_is_wanted(const struct injecting *inject, const struct inject_memo *m);
 /* The probe of this claim proves something that nobody has in writing. */
-bool inject_is_awaited(struct engine *e, uint32_t node, const struct inject_claim *claim);
+bool inject_is_awaited(struct injecting *inject, uint32_t node, const struct inject_claim *claim);
 /* What a probe of this form claims that names the GPU of the holder, on the node of the snapshot.
  */
-struct inject_claim inject_claim_of(
-	const struct engine *e, uint32_t node, const struct holder *h, enum inject_form form);
+struct inject_claim inject_claim_of(const struct injecting *inject, uint32_t node,
+	const struct holder *h, enum inject_form form);
 /* The class of that probe, where it is not that of its capacity pod; NULL: it is. */
-const char *inject_class_of(const struct engine *e, const struct inject_probe *p);
+const char *inject_class_of(const struct injecting *inject, const struct inject_probe *p);
 
 #endif

@@ -21,15 +21,15 @@ static bool is_foreign(const struct holder *h, const struct pod *tenant)
 bool inject_knows_for(const struct engine *e, const struct holder *h, const struct pod *tenant,
 	enum inject_form *ret_form)
 {
-	const struct inject_node *n = inject_node_of(e, h);
+	const struct inject_node *n = inject_node_of(&e->inject, h);
 	if (n == NULL || !inject_is_tried(n) || !is_foreign(h, tenant)) {
-		return inject_knows(e, h, ret_form);
+		return inject_knows(&e->inject, h, ret_form);
 	}
 	const struct inject_proof *p =
 		h->pod.identity == NULL
 			? NULL
-			: inject_proof_of_class(
-				  e, snap_node_of(&e->picture, h->node), h, class_of(tenant));
+			: inject_proof_of_class(&e->inject, snap_node_of(&e->picture, h->node), h,
+				  class_of(tenant));
 	if (p != NULL) {
 		*ret_form = p->claim->form;
 	}
@@ -38,16 +38,18 @@ bool inject_knows_for(const struct engine *e, const struct holder *h, const stru
 
 /* --- memos --- */
 
-bool inject_class_is_wanted(const struct engine *e, const struct inject_memo *m)
+bool inject_class_is_wanted(const struct injecting *inject, const struct inject_memo *m)
 {
-	return m->wanted_at > 0 && e->time.now - m->wanted_at < WANTED_MS;
+	return m->wanted_at > 0 && inject->picture->time->now - m->wanted_at < WANTED_MS;
 }
 
-bool inject_is_vain_for(const struct engine *e, const struct holder *h, const struct pod *tenant)
+bool inject_is_vain_for(
+	const struct injecting *inject, const struct holder *h, const struct pod *tenant)
 {
-	uint32_t at = snap_node_of(&e->picture, h->node);
-	const struct inject_void *v =
-		at < e->picture.snap.nodes.count ? e->picture.snap.nodes.items[at].voids : NULL;
+	uint32_t at = snap_node_of(inject->picture, h->node);
+	const struct inject_void *v = at < inject->picture->snap.nodes.count
+					      ? inject->picture->snap.nodes.items[at].voids
+					      : NULL;
 	while (v != NULL && strcmp(v->class, class_of(tenant)) != 0) {
 		v = v->next;
 	}
@@ -57,36 +59,38 @@ bool inject_is_vain_for(const struct engine *e, const struct holder *h, const st
 /* --- asking --- */
 
 /* NULL: so many are wanted there that no more can be kept beside each other. */
-static struct inject_memo *want(struct engine *e, uint32_t node, const char *class)
+static struct inject_memo *want(struct injecting *inject, uint32_t node, const char *class)
 {
-	struct inject_memo *m = inject_class_memo(e, node, class);
-	uint32_t wanted = 0, at = e->inject.nodes.items[node].classes;
-	if (m == NULL || !inject_class_is_wanted(e, m)) {
-		for (; at != WORLD_NONE; at = e->inject.memos.items[at].next) {
-			wanted += inject_class_is_wanted(e, &e->inject.memos.items[at]) ? 1 : 0;
+	struct inject_memo *m = inject_class_memo(inject, node, class);
+	uint32_t wanted = 0, at = inject->nodes.items[node].classes;
+	if (m == NULL || !inject_class_is_wanted(inject, m)) {
+		for (; at != WORLD_NONE; at = inject->memos.items[at].next) {
+			wanted += inject_class_is_wanted(inject, &inject->memos.items[at]) ? 1 : 0;
 		}
 		if (wanted >= INJECT_CLASSES_MAX) {
 			return NULL;
 		}
 	}
 	if (m == NULL) {
-		m = inject_memo_touch(e, e->picture.snap.nodes.items[node].noun->name, class);
-		inject_class_add(e, node, (uint32_t)(m - e->inject.memos.items));
+		m = inject_memo_touch(
+			inject, inject->picture->snap.nodes.items[node].noun->name, class);
+		inject_class_add(inject, node, (uint32_t)(m - inject->memos.items));
 	}
-	m->wanted_at = e->time.now > 0 ? e->time.now : 1;
-	m->seen_at = e->time.now;
+	m->wanted_at = inject->picture->time->now > 0 ? inject->picture->time->now : 1;
+	m->seen_at = inject->picture->time->now;
 	return m;
 }
 
 bool inject_asks(struct engine *e, const struct pod *tenant, struct holder *h)
 {
 	enum inject_form form;
-	struct inject_node *n = inject_node_of(e, h);
+	struct inject_node *n = inject_node_of(&e->inject, h);
 	bool known = inject_knows_for(e, h, tenant, &form);
 	if (n == NULL || !inject_is_tried(n) || h->pod.identity == NULL || !is_foreign(h, tenant)) {
 		return !known;
 	}
-	struct inject_memo *m = want(e, snap_node_of(&e->picture, h->node), class_of(tenant));
+	struct inject_memo *m =
+		want(&e->inject, snap_node_of(&e->picture, h->node), class_of(tenant));
 	bool nearer = m != NULL && (m->asked == NULL || strcmp(h->name, m->asked->name) < 0);
 	if (!known && nearer) {
 		m->asked = h;
@@ -101,9 +105,10 @@ bool inject_awaits(struct engine *e, struct waiter *w, struct holder *h)
 	}
 	uint32_t at = snap_node_of(&e->picture, h->node);
 	struct inject_memo *m = is_foreign(h, &w->pod) && at < e->inject.nodes.count
-					? inject_class_memo(e, at, class_of(&w->pod))
+					? inject_class_memo(&e->inject, at, class_of(&w->pod))
 					: NULL;
-	w->crowded = is_foreign(h, &w->pod) && (m == NULL || !inject_class_is_wanted(e, m));
+	w->crowded =
+		is_foreign(h, &w->pod) && (m == NULL || !inject_class_is_wanted(&e->inject, m));
 	w->miss.best_node = at < e->picture.snap.nodes.count
 				    ? e->picture.snap.nodes.items[at].noun->name
 				    : NULL;
@@ -116,13 +121,13 @@ bool inject_class_errand(struct engine *e, struct inject_memo *m, struct inject_
 {
 	uint32_t at = m->class != NULL ? snap_node_of(&e->picture, m->node) : WORLD_NONE;
 	if (at == WORLD_NONE || !inject_is_tried(&e->inject.nodes.items[at]) ||
-		e->time.now < m->until || !inject_class_is_wanted(e, m)) {
+		e->time.now < m->until || !inject_class_is_wanted(&e->inject, m)) {
 		return false;
 	}
 	struct holder *h = m->probed != NULL ? m->probed : m->asked;
 	enum inject_form form;
-	if (h == NULL || !inject_may_name(e, h) || !inject_knows(e, h, &form) ||
-		inject_proof_of_class(e, at, h, m->class) != NULL) {
+	if (h == NULL || !inject_may_name(e, h) || !inject_knows(&e->inject, h, &form) ||
+		inject_proof_of_class(&e->inject, at, h, m->class) != NULL) {
 		return false;
 	}
 	*ret_errand = (struct inject_errand){at, h, m->class, m};

@@ -42,19 +42,19 @@ static void probe_name(
 }
 
 static struct inject_claim claim_of(
-	const struct engine *e, const struct inject_errand *x, enum inject_form form)
+	const struct injecting *inject, const struct inject_errand *x, enum inject_form form)
 {
-	struct inject_claim claim = inject_claim_of(e, x->node, x->subject, form);
+	struct inject_claim claim = inject_claim_of(inject, x->node, x->subject, form);
 	claim.class = x->class;
 	return claim;
 }
 
 /* The one of that form which names the subject's GPU; NULL: there is none. */
 static const struct inject_probe *probe_of(
-	const struct engine *e, const struct inject_errand *x, enum inject_form form)
+	const struct injecting *inject, const struct inject_errand *x, enum inject_form form)
 {
-	struct inject_claim wanted = claim_of(e, x, form);
-	vec_for_each (const struct inject_probe, p, &e->inject.probes) {
+	struct inject_claim wanted = claim_of(inject, x, form);
+	vec_for_each (const struct inject_probe, p, &inject->probes) {
 		if (p->node == x->node && p->pod.deleting_ms == 0 &&
 			inject_claim_equals(p->pod.claim, &wanted) &&
 			text_equals(p->pod.owner.uid, x->subject->uid)) {
@@ -70,7 +70,8 @@ static bool is_probe(const struct world_pod *p)
 }
 
 /* False: a probe of another GPU or of another boot has it, and goes first; or no name is left. */
-static bool free_name(struct engine *e, struct inject_memo *m, enum inject_form form, char name[64])
+static bool free_name(
+	struct injecting *inject, struct inject_memo *m, enum inject_form form, char name[64])
 {
 	struct inject_try *t = &m->tries[form];
 	if (t->conflicts) {
@@ -80,7 +81,8 @@ static bool free_name(struct engine *e, struct inject_memo *m, enum inject_form 
 	}
 	for (int i = 0; i < NAMES; i++) {
 		probe_name(m, form, t->name, name);
-		const struct world_pod *there = world_pod_find(e->world, NAME_NAMESPACE, name);
+		const struct world_pod *there =
+			world_pod_find(inject->picture->world, NAME_NAMESPACE, name);
 		if (there == NULL || is_probe(there)) {
 			return there == NULL;
 		}
@@ -107,10 +109,10 @@ static void create(
 		wake_by(&e->time, due);
 		return;
 	}
-	if (!free_name(e, m, form, name)) {
+	if (!free_name(&e->inject, m, form, name)) {
 		return;
 	}
-	struct inject_claim claim = claim_of(e, x, form);
+	struct inject_claim claim = claim_of(&e->inject, x, form);
 	t->flight = emit_probe(e, name, x->subject, &claim, plan);
 	t->sent_at = e->time.now;
 	text_set(&m->subject, x->subject->uid);
@@ -199,11 +201,11 @@ static bool judge(struct engine *e, const struct inject_probe *p, struct inject_
 }
 
 /* Those that work elsewhere come first. */
-static void order_forms(const struct engine *e, enum inject_form ret_order[INJECT_FORMS])
+static void order_forms(const struct injecting *inject, enum inject_form ret_order[INJECT_FORMS])
 {
 	for (int i = 0; i < INJECT_FORMS; i++) {
 		int at = i;
-		while (at > 0 && e->inject.popular[i] > e->inject.popular[ret_order[at - 1]]) {
+		while (at > 0 && inject->popular[i] > inject->popular[ret_order[at - 1]]) {
 			ret_order[at] = ret_order[at - 1];
 			at--;
 		}
@@ -238,9 +240,9 @@ static void try_forms(struct engine *e, const struct inject_errand *x, struct pl
 	if (e->picture.snap.nodes.items[x->node].no_grants) {
 		return;
 	}
-	order_forms(e, order);
+	order_forms(&e->inject, order);
 	for (int i = 0; i < INJECT_FORMS; i++) {
-		const struct inject_probe *p = probe_of(e, x, order[i]);
+		const struct inject_probe *p = probe_of(&e->inject, x, order[i]);
 		if (p == NULL) {
 			create(e, x, order[i], plan);
 			return;
@@ -252,11 +254,11 @@ static void try_forms(struct engine *e, const struct inject_errand *x, struct pl
 	rest(e, x, plan);
 }
 
-static struct inject_errand errand_of(struct engine *e, uint32_t node)
+static struct inject_errand errand_of(struct injecting *inject, uint32_t node)
 {
-	const struct inject_node *n = &e->inject.nodes.items[node];
+	const struct inject_node *n = &inject->nodes.items[node];
 	struct inject_memo *m =
-		inject_memo_touch(e, e->picture.snap.nodes.items[node].noun->name, NULL);
+		inject_memo_touch(inject, inject->picture->snap.nodes.items[node].noun->name, NULL);
 	return (struct inject_errand){
 		node, n->subject, text_or(n->subject->pod.runtime_class, ""), m};
 }
@@ -266,17 +268,17 @@ static struct inject_errand errand_of(struct engine *e, uint32_t node)
 /* What of its node and class is being tried; false: nothing. */
 static bool errand_for(struct engine *e, const struct inject_probe *p, struct inject_errand *ret)
 {
-	const char *class = inject_class_of(e, p);
+	const char *class = inject_class_of(&e->inject, p);
 	if (class != NULL) {
-		struct inject_memo *m = inject_class_memo(e, p->node, class);
+		struct inject_memo *m = inject_class_memo(&e->inject, p->node, class);
 		return m != NULL && inject_class_errand(e, m, ret);
 	}
 	const struct inject_node *n = &e->inject.nodes.items[p->node];
-	const struct inject_memo *m = inject_memo_find(e, p->pod.claim->node, NULL);
+	const struct inject_memo *m = inject_memo_find(&e->inject, p->pod.claim->node, NULL);
 	if (n->subject == NULL || (m != NULL && e->time.now < m->until)) {
 		return false;
 	}
-	*ret = errand_of(e, p->node);
+	*ret = errand_of(&e->inject, p->node);
 	return true;
 }
 
@@ -287,7 +289,7 @@ static bool is_needed(struct engine *e, const struct inject_probe *p)
 	if (p->node == WORLD_NONE) {
 		return false;
 	}
-	if (inject_is_awaited(e, p->node, p->pod.claim)) {
+	if (inject_is_awaited(&e->inject, p->node, p->pod.claim)) {
 		return true;
 	}
 	if (!errand_for(e, p, &x)) {
@@ -295,7 +297,7 @@ static bool is_needed(struct engine *e, const struct inject_probe *p)
 	}
 	const struct inject_try *t = &x.m->tries[p->pod.claim->form];
 	bool taken = t->taken && t->uid == hash_text(text_or(p->pod.uid, ""));
-	return !taken && probe_of(e, &x, p->pod.claim->form) == p;
+	return !taken && probe_of(&e->inject, &x, p->pod.claim->form) == p;
 }
 
 static void let_go(struct engine *e, struct plan *plan)
@@ -306,8 +308,8 @@ static void let_go(struct engine *e, struct plan *plan)
 		}
 		const struct inject_claim *claim = p->pod.claim;
 		struct inject_memo *m =
-			inject_memo_touch(e, claim != NULL ? claim->node : p->pod.name,
-				claim != NULL ? inject_class_of(e, p) : NULL);
+			inject_memo_touch(&e->inject, claim != NULL ? claim->node : p->pod.name,
+				claim != NULL ? inject_class_of(&e->inject, p) : NULL);
 		struct inject_try *t = &m->tries[claim != NULL ? claim->form : INJECT_ENV];
 		if (t->gone_at > 0 && e->time.now - t->gone_at < GONE_EVERY_MS) {
 			wake_by(&e->time, t->gone_at + GONE_EVERY_MS);
@@ -321,27 +323,27 @@ static void let_go(struct engine *e, struct plan *plan)
 }
 
 /* Whoever was refused once is not told so for ever. */
-static void note_proven(struct engine *e)
+static void note_proven(struct injecting *inject)
 {
-	for (size_t i = 0; i < e->inject.nodes.count; i++) {
-		const struct inject_node *n = &e->inject.nodes.items[i];
+	for (size_t i = 0; i < inject->nodes.count; i++) {
+		const struct inject_node *n = &inject->nodes.items[i];
 		if (n->memo == WORLD_NONE || n->proof == WORLD_NONE || n->subject != NULL) {
 			continue;
 		}
-		struct inject_memo *m = &e->inject.memos.items[n->memo];
+		struct inject_memo *m = &inject->memos.items[n->memo];
 		m->backoff.attempt = 0;
 		m->until = 0;
 		m->ended = 0;
 	}
 }
 
-static void note_proven_classes(struct engine *e)
+static void note_proven_classes(struct injecting *inject)
 {
-	for (size_t i = 0; i < e->inject.nodes.count; i++) {
-		uint32_t at = e->inject.nodes.items[i].proof;
-		for (; at != WORLD_NONE; at = e->inject.proofs.items[at].next) {
-			const char *class = e->inject.proofs.items[at].claim->class;
-			struct inject_memo *m = inject_class_memo(e, (uint32_t)i, class);
+	for (size_t i = 0; i < inject->nodes.count; i++) {
+		uint32_t at = inject->nodes.items[i].proof;
+		for (; at != WORLD_NONE; at = inject->proofs.items[at].next) {
+			const char *class = inject->proofs.items[at].claim->class;
+			struct inject_memo *m = inject_class_memo(inject, (uint32_t)i, class);
 			if (m != NULL) {
 				m->backoff.attempt = 0;
 				m->until = 0;
@@ -354,12 +356,12 @@ static void note_proven_classes(struct engine *e)
 void inject_tend(struct engine *e, struct plan *plan)
 {
 	struct inject_errand x;
-	note_proven(e);
-	note_proven_classes(e);
+	note_proven(&e->inject);
+	note_proven_classes(&e->inject);
 	for (uint32_t i = 0; i < e->inject.nodes.count; i++) {
 		const struct inject_node *n = &e->inject.nodes.items[i];
 		if (n->subject != NULL) {
-			x = errand_of(e, i);
+			x = errand_of(&e->inject, i);
 			if (!n->rests) {
 				try_forms(e, &x, plan);
 			}

@@ -16,9 +16,9 @@ bool job_owns(const struct pod *pod)
 	       !text_empty(pod->owner.uid);
 }
 
-static struct job *touch(struct engine *e, const char *uid)
+static struct job *touch(struct evictions *evictions, const char *uid)
 {
-	struct jobs *all = &e->evictions.jobs;
+	struct jobs *all = &evictions->jobs;
 	vec_for_each (struct job, j, all) {
 		if (strcmp(j->uid, uid) == 0) {
 			return j;
@@ -32,7 +32,7 @@ static struct job *touch(struct engine *e, const char *uid)
 
 enum job_says job_ask(struct engine *e, const struct pod *pod, struct plan *plan)
 {
-	struct job *j = touch(e, pod->owner.uid);
+	struct job *j = touch(&e->evictions, pod->owner.uid);
 	j->seen = e->time.step;
 	bool known = j->says == JOB_SPARES || j->says == JOB_COUNTS;
 	if (known || j->flight != 0) {
@@ -71,11 +71,11 @@ static void remove_at(struct jobs *all, size_t i)
 	VEC_REMOVE_SWAP(all, i);
 }
 
-void jobs_sweep(struct engine *e)
+void jobs_sweep(struct evictions *evictions)
 {
-	struct jobs *all = &e->evictions.jobs;
+	struct jobs *all = &evictions->jobs;
 	for (size_t i = all->count; i-- > 0;) {
-		if (all->items[i].seen != e->time.step) {
+		if (all->items[i].seen != evictions->picture->time->step) {
 			remove_at(all, i);
 		}
 	}

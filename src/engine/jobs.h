@@ -12,6 +12,7 @@
 #include "base/vec.h"
 
 struct engine;
+struct evictions;
 struct outcome;
 struct plan;
 struct pod;
@@ -43,7 +44,7 @@ bool job_owns(const struct pod *pod);
 /* The pod's owner is a Job. */
 enum job_says job_ask(struct engine *e, const struct pod *pod, struct plan *plan);
 void job_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
-void jobs_sweep(struct engine *e);
+void jobs_sweep(struct evictions *evictions);
 void jobs_forget(struct jobs *all);
 void jobs_finish(struct jobs *all);
 void jobs_pack(struct str *out, const struct jobs *all);

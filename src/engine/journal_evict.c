@@ -132,6 +132,6 @@ bool eviction_load(struct engine *e, struct unpack *u)
 	text_set(&v.uid, uid);
 	text_set(&v.owner, owner);
 	text_set(&v.refusal, refusal);
-	eviction_add(e, &v);
+	eviction_add(&e->evictions, &v);
 	return true;
 }

@@ -14,7 +14,7 @@ void ailment_pack(struct str *out, const struct ailment *a)
 	pack_u64(out, (a->told ? 1 : 0) | (a->ill ? 2 : 0));
 }
 
-bool ailment_unpack(struct engine *e, struct unpack *u)
+bool ailment_unpack(struct ailments *ailments, struct unpack *u)
 {
 	const char *uuid = unpack_text(u);
 	const char *node = unpack_text(u);
@@ -36,6 +36,6 @@ bool ailment_unpack(struct engine *e, struct unpack *u)
 	a.heard_by = xstrdup(heard_by);
 	a.node_boot = xstrdup(node_boot);
 	a.node_reset = xstrdup(node_reset);
-	VEC_PUSH(&e->ailments, a);
+	VEC_PUSH(ailments, a);
 	return true;
 }

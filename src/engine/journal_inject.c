@@ -49,9 +49,9 @@ static void memo_pack(struct str *out, const struct inject_memo *m)
 	}
 }
 
-void inject_save(const struct engine *e, struct str *scratch, state_put put, void *data)
+void inject_save(const struct injecting *inject, struct str *scratch, state_put put, void *data)
 {
-	vec_for_each (const struct inject_memo, m, &e->inject.memos) {
+	vec_for_each (const struct inject_memo, m, &inject->memos) {
 		str_reset(scratch);
 		str_append_char(scratch, RECORD_INJECTION);
 		memo_pack(scratch, m);
@@ -60,7 +60,7 @@ void inject_save(const struct engine *e, struct str *scratch, state_put put, voi
 	}
 }
 
-bool inject_memo_unpack(struct engine *e, struct unpack *u)
+bool inject_memo_unpack(struct injecting *inject, struct unpack *u)
 {
 	const char *node = unpack_text(u);
 	const char *class = unpack_text(u);
@@ -84,7 +84,7 @@ bool inject_memo_unpack(struct engine *e, struct unpack *u)
 		m.doubts[i] = u->bad ? DOUBT_NONE : (enum inject_doubt)doubt;
 		m.tries[i] = try_unpack(u);
 	}
-	if (u->bad || node == NULL || inject_memo_find(e, node, class) != NULL) {
+	if (u->bad || node == NULL || inject_memo_find(inject, node, class) != NULL) {
 		return false;
 	}
 	m.node = xstrdup(node);
@@ -95,6 +95,6 @@ bool inject_memo_unpack(struct engine *e, struct unpack *u)
 	m.refusal = xstrdup(refusal);
 	m.boot = xstrdup(boot);
 	m.runtime = xstrdup(runtime);
-	VEC_PUSH(&e->inject.memos, m);
+	VEC_PUSH(&inject->memos, m);
 	return true;
 }

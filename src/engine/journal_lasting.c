@@ -39,7 +39,7 @@ bool absence_unpack(struct book *book, struct unpack *u)
 	return true;
 }
 
-bool turn_unpack(struct engine *e, struct unpack *u)
+bool turn_unpack(struct turns *turns, struct unpack *u)
 {
 	const char *uid = unpack_text(u);
 	struct turn t = {.since = unpack_i64(u)};
@@ -47,6 +47,6 @@ bool turn_unpack(struct engine *e, struct unpack *u)
 		return false;
 	}
 	t.uid = xstrdup(uid);
-	VEC_PUSH(&e->turns, t);
+	VEC_PUSH(turns, t);
 	return true;
 }

@@ -20,14 +20,14 @@ void orphan_pack(struct str *out, const struct orphan *o)
 	}
 }
 
-bool orphan_unpack(struct engine *e, struct unpack *u)
+bool orphan_unpack(struct orphans *orphans, struct unpack *u)
 {
 	const char *uuid = unpack_text(u);
 	const char *node = unpack_text(u);
-	if (uuid == NULL || node == NULL || orphan_find(e, uuid, node) != NULL) {
+	if (uuid == NULL || node == NULL || orphan_find(orphans, uuid, node) != NULL) {
 		return false;
 	}
-	struct orphan *o = orphan_add(e, uuid, node);
+	struct orphan *o = orphan_add(orphans, uuid, node);
 	o->since = unpack_i64(u);
 	o->retry_at = unpack_i64(u);
 	o->seen = unpack_u64(u);

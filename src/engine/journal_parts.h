@@ -73,25 +73,25 @@ void evictions_save(struct engine *e, struct str *scratch, state_put put, void *
 bool eviction_load(struct engine *e, struct unpack *u);
 /* journal_orphan.c: a part of it */
 void orphan_pack(struct str *out, const struct orphan *o);
-bool orphan_unpack(struct engine *e, struct unpack *u);
+bool orphan_unpack(struct orphans *orphans, struct unpack *u);
 /* journal_lasting.c */
 bool memo_unpack(struct book *book, struct unpack *u);
 bool absence_unpack(struct book *book, struct unpack *u);
-bool turn_unpack(struct engine *e, struct unpack *u);
+bool turn_unpack(struct turns *turns, struct unpack *u);
 /* journal_health.c */
 void ailment_pack(struct str *out, const struct ailment *a);
-bool ailment_unpack(struct engine *e, struct unpack *u);
+bool ailment_unpack(struct ailments *ailments, struct unpack *u);
 /* journal_scale.c: all that it knows how to load */
-void scale_save(const struct engine *e, struct str *scratch, state_put put, void *data);
+void scale_save(const struct scale *scale, struct str *scratch, state_put put, void *data);
 /* journal_inject.c */
-void inject_save(const struct engine *e, struct str *scratch, state_put put, void *data);
-bool inject_memo_unpack(struct engine *e, struct unpack *u);
+void inject_save(const struct injecting *inject, struct str *scratch, state_put put, void *data);
+bool inject_memo_unpack(struct injecting *inject, struct unpack *u);
 /* journal_resize.c */
-void resizes_save(const struct engine *e, struct str *scratch, state_put put, void *data);
-bool resize_unpack(struct engine *e, struct unpack *u);
+void resizes_save(const struct resizes *resizes, struct str *scratch, state_put put, void *data);
+bool resize_unpack(struct resizes *resizes, struct unpack *u);
 /* shun.c */
-void shuns_save(const struct engine *e, struct str *scratch, state_put put, void *data);
-bool shun_unpack(struct engine *e, struct unpack *u);
+void shuns_save(const struct shuns *shuns, struct str *scratch, state_put put, void *data);
+bool shun_unpack(struct shuns *shuns, struct unpack *u);
 void group_pack(struct str *out, const struct group *g);
 void group_unpack(struct unpack *u, struct group *g);
 void backoff_pack(struct str *out, const struct backoff *b);

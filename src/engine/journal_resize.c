@@ -22,18 +22,18 @@ static void resize_pack(struct str *out, const struct resize *r, bool rests)
 	backoff_pack(out, &r->backoff);
 }
 
-void resizes_save(const struct engine *e, struct str *scratch, state_put put, void *data)
+void resizes_save(const struct resizes *resizes, struct str *scratch, state_put put, void *data)
 {
-	for (uint32_t i = 0; i < e->resizes.items.count; i++) {
+	for (uint32_t i = 0; i < resizes->items.count; i++) {
 		str_reset(scratch);
 		str_append_char(scratch, RECORD_RESIZE);
-		resize_pack(scratch, &e->resizes.items.items[i], i >= e->resizes.awake);
+		resize_pack(scratch, &resizes->items.items[i], i >= resizes->awake);
 		ENSURE(!scratch->overflow);
 		put(data, scratch);
 	}
 }
 
-bool resize_unpack(struct engine *e, struct unpack *u)
+bool resize_unpack(struct resizes *resizes, struct unpack *u)
 {
 	const char *uid = unpack_text(u);
 	bool rests = unpack_u64(u) != 0;
@@ -55,7 +55,7 @@ bool resize_unpack(struct engine *e, struct unpack *u)
 	if (u->bad || !sound || uid == NULL) {
 		return false;
 	}
-	struct resize *r = resize_restore(e, uid, rests);
+	struct resize *r = resize_restore(resizes, uid, rests);
 	r->want = want;
 	r->memory_stays = memory_stays;
 	r->state = (enum share_state)state;
@@ -64,7 +64,7 @@ bool resize_unpack(struct engine *e, struct unpack *u)
 	r->most = most;
 	r->sealed = sealed;
 	r->follows = follows;
-	e->book.flights.told += flight != 0 ? 1 : 0;
+	resizes->picture->book->flights.told += flight != 0 ? 1 : 0;
 	r->behind_since = behind_since;
 	r->rest_until = rest_until;
 	r->backoff = backoff;

@@ -7,14 +7,14 @@ static void rest_pack(struct str *out, const struct scale_rest *r)
 	pack_i64(out, r->until);
 }
 
-bool scale_rest_unpack(struct engine *e, struct unpack *u)
+bool scale_rest_unpack(struct scale *scale, struct unpack *u)
 {
 	struct scale_rest r = {.key = unpack_u64(u)};
 	r.until = unpack_i64(u);
 	if (u->bad) {
 		return false;
 	}
-	VEC_PUSH(&e->scale.rests, r);
+	VEC_PUSH(&scale->rests, r);
 	return true;
 }
 
@@ -34,7 +34,7 @@ static void one_pack(struct str *out, const struct standin *s)
 	pack_text(out, s->refusal);
 }
 
-bool standin_unpack(struct engine *e, struct unpack *u)
+bool standin_unpack(struct scale *scale, struct unpack *u)
 {
 	const char *name = unpack_text(u);
 	struct standin s = {.since = unpack_i64(u)};
@@ -57,20 +57,20 @@ bool standin_unpack(struct engine *e, struct unpack *u)
 	memcpy(s.name, name, strlen(name) + 1);
 	memcpy(s.node, node, strlen(node) + 1);
 	memcpy(s.refusal, refusal, strlen(refusal) + 1);
-	VEC_PUSH(&e->scale.standins, s);
+	VEC_PUSH(&scale->standins, s);
 	return true;
 }
 
-void scale_save(const struct engine *e, struct str *scratch, state_put put, void *data)
+void scale_save(const struct scale *scale, struct str *scratch, state_put put, void *data)
 {
-	vec_for_each (const struct scale_rest, r, &e->scale.rests) {
+	vec_for_each (const struct scale_rest, r, &scale->rests) {
 		str_reset(scratch);
 		str_append_char(scratch, RECORD_SCALE);
 		rest_pack(scratch, r);
 		ENSURE(!scratch->overflow);
 		put(data, scratch);
 	}
-	vec_for_each (const struct standin, one, &e->scale.standins) {
+	vec_for_each (const struct standin, one, &scale->standins) {
 		str_reset(scratch);
 		str_append_char(scratch, RECORD_STANDIN);
 		one_pack(scratch, one);

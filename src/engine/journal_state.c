@@ -312,10 +312,10 @@ static void save_whole(struct saving *s, const struct whole *w)
 static bool load_whole(struct engine *e, struct unpack *u)
 {
 	const char *uid = unpack_text(u);
-	if (uid == NULL || whole_find(e, uid) != NULL) {
+	if (uid == NULL || whole_find(&e->wholes, uid) != NULL) {
 		return false;
 	}
-	struct whole *w = whole_touch(e, uid, 0);
+	struct whole *w = whole_touch(&e->wholes, uid, 0);
 	w->since = unpack_i64(u);
 	w->offered_at = unpack_i64(u);
 	w->rest_until = unpack_i64(u);
@@ -367,10 +367,10 @@ static void save_lasting(struct saving *s)
 	}
 	runtime_pack(record_begin(s, RECORD_RUNTIME), runtime_of(s->e));
 	record_end(s);
-	scale_save(s->e, s->out, s->put, s->data);
-	inject_save(s->e, s->out, s->put, s->data);
-	resizes_save(s->e, s->out, s->put, s->data);
-	shuns_save(s->e, s->out, s->put, s->data);
+	scale_save(&s->e->scale, s->out, s->put, s->data);
+	inject_save(&s->e->inject, s->out, s->put, s->data);
+	resizes_save(&s->e->resizes, s->out, s->put, s->data);
+	shuns_save(&s->e->shuns, s->out, s->put, s->data);
 }
 
 static void save_pass(struct saving *s)
@@ -540,23 +540,23 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 	case RECORD_ABSENCE:
 		return absence_unpack(&e->book, u);
 	case RECORD_TURN:
-		return turn_unpack(e, u);
+		return turn_unpack(&e->turns, u);
 	case RECORD_EVICTION:
 		return eviction_load(e, u);
 	case RECORD_ORPHAN:
-		return orphan_unpack(e, u);
+		return orphan_unpack(&e->orphans, u);
 	case RECORD_AILMENT:
-		return ailment_unpack(e, u);
+		return ailment_unpack(&e->ailments, u);
 	case RECORD_SCALE:
-		return scale_rest_unpack(e, u);
+		return scale_rest_unpack(&e->scale, u);
 	case RECORD_INJECTION:
-		return inject_memo_unpack(e, u);
+		return inject_memo_unpack(&e->inject, u);
 	case RECORD_STANDIN:
-		return standin_unpack(e, u);
+		return standin_unpack(&e->scale, u);
 	case RECORD_RESIZE:
-		return resize_unpack(e, u);
+		return resize_unpack(&e->resizes, u);
 	case RECORD_SHUN:
-		return shun_unpack(e, u);
+		return shun_unpack(&e->shuns, u);
 	case RECORD_RUNTIME:
 		runtime_take(e, runtime_unpack(u));
 		return !u->bad;

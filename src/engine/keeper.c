@@ -10,20 +10,20 @@ int64_t patience_of(const struct engine *e)
 	return e->cfg.patience_ms > 0 ? e->cfg.patience_ms : PATIENCE_MS;
 }
 
-uint32_t keeper_add(struct engine *e, const struct pod *pod, bool whole)
+uint32_t keeper_add(struct wholes *wholes, const struct pod *pod, bool whole)
 {
 	struct keeper made = {.pod = pod, .whole = whole};
-	VEC_PUSH(&e->wholes.keepers, made);
-	return (uint32_t)e->wholes.keepers.count;
+	VEC_PUSH(&wholes->keepers, made);
+	return (uint32_t)wholes->keepers.count;
 }
 
-void keeper_note(struct engine *e, struct waiter *w, const struct place_keep *k)
+void keeper_note(struct wholes *wholes, struct waiter *w, const struct place_keep *k)
 {
 	w->passed.kept_for = k->keeper;
-	w->reason = e->wholes.keepers.items[k->keeper - 1].whole ? REASON_WHOLE_POD_FIRST
-								 : REASON_RESERVED;
+	w->reason = wholes->keepers.items[k->keeper - 1].whole ? REASON_WHOLE_POD_FIRST
+							       : REASON_RESERVED;
 	w->miss.reason = w->reason;
-	w->miss.best_node = e->picture.snap.nodes.items[k->node].noun->name;
+	w->miss.best_node = wholes->picture->snap.nodes.items[k->node].noun->name;
 }
 
 bool lack_on(const struct place_gpu *g, const struct place_request *r, struct lack *ret)

@@ -12,6 +12,7 @@ struct place_keep;
 struct place_request;
 struct pod;
 struct waiter;
+struct wholes;
 
 /* Whom something is kept for. */
 struct keeper {
@@ -21,9 +22,9 @@ struct keeper {
 };
 
 /* Something is kept for this pod: its number. */
-uint32_t keeper_add(struct engine *e, const struct pod *pod, bool whole);
+uint32_t keeper_add(struct wholes *wholes, const struct pod *pod, bool whole);
 /* It could have this, which is kept for somebody who ranks before it. */
-void keeper_note(struct engine *e, struct waiter *w, const struct place_keep *k);
+void keeper_note(struct wholes *wholes, struct waiter *w, const struct place_keep *k);
 /* So long a pod is passed over before something is kept for it. */
 int64_t patience_of(const struct engine *e);
 

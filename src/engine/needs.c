@@ -51,18 +51,19 @@ static struct place_node *node_of(struct picture *picture, const struct holder *
 
 /* Tenants whose gate is gone and that are not bound yet: their CPU, memory and slots were counted
  * with the snapshot. */
-static void count_unbound(struct engine *e)
+static void count_unbound(struct needs *needs)
 {
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+	for (size_t i = 0; i < world_class_count(needs->picture->world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(needs->picture->world, WORLD_TENANT, i);
 		if (p->takes->extra == NULL || p->gpu->gated || p->node != WORLD_NONE ||
 			p->gpu->capacity_pod == NULL || world_pod_terminal(p)) {
 			continue;
 		}
-		struct place_node *n = node_of(&e->picture, holder_of_tenant(&e->book, p->gpu));
+		struct place_node *n =
+			node_of(needs->picture, holder_of_tenant(needs->picture->book, p->gpu));
 		if (n != NULL) {
-			struct extra x = extra_read(p->takes->extra, &e->needs.arena);
-			place_reserve_extra(&e->picture.snap, n, &x);
+			struct extra x = extra_read(p->takes->extra, &needs->arena);
+			place_reserve_extra(&needs->picture->snap, n, &x);
 		}
 	}
 }
@@ -78,7 +79,8 @@ static void count_granted(struct engine *e)
 					       : NULL;
 		if (n != NULL) {
 			place_reserve_pod(&e->picture.snap, n, &w->pod);
-			neighbours_arrive(e, (uint32_t)(n - e->picture.snap.nodes.items), &w->pod);
+			neighbours_arrive(
+				&e->needs, (uint32_t)(n - e->picture.snap.nodes.items), &w->pod);
 		}
 	}
 }
@@ -100,7 +102,7 @@ void needs_count(struct engine *e)
 		}
 	}
 	neighbours_gather(e);
-	count_unbound(e);
+	count_unbound(&e->needs);
 	count_granted(e);
 }
 

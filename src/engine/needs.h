@@ -11,6 +11,7 @@
 #include "model/volume.h"
 
 struct engine;
+struct picture;
 struct world;
 
 /* A GPU pod that is on a node, or will be. */
@@ -32,7 +33,8 @@ struct zoning {
 #define ZONINGS_MAX 16
 
 struct needs {
-	struct arena arena; /* of the snapshot's `promised`, and of guests */
+	struct picture *picture; /* borrowed */
+	struct arena arena;	 /* of the snapshot's `promised`, and of guests */
 	struct {
 		VEC_FIELDS(struct guest);
 	} guests;
@@ -76,7 +78,7 @@ void zonings_finish(struct needs *n);
 /* neighbours.c: what pods with GPUs require of each other */
 void neighbours_gather(struct engine *e);
 /* One more pod will be on that node of the snapshot. */
-void neighbours_arrive(struct engine *e, uint32_t node, const struct pod *pod);
+void neighbours_arrive(struct needs *needs, uint32_t node, const struct pod *pod);
 /* Marks the nodes that the pod must keep off; what place_request.apart must be. Of a pod for whole
  * GPUs only anti-affinity on the host name is looked at. */
 uint32_t neighbours_mark(struct engine *e, const struct pod *pod);

@@ -9,36 +9,36 @@
 #include "model/names.h"
 #include "state.h"
 
-static bool is_asked(const struct engine *e, const char *ns)
+static bool is_asked(const struct needs *needs, const char *ns)
 {
-	for (size_t i = 0; i < e->needs.spaces.count; i++) {
-		if (e->needs.spaces.items[i] == NULL || text_equals(e->needs.spaces.items[i], ns)) {
+	for (size_t i = 0; i < needs->spaces.count; i++) {
+		if (needs->spaces.items[i] == NULL || text_equals(needs->spaces.items[i], ns)) {
 			return true;
 		}
 	}
 	return false;
 }
 
-static void ask(struct engine *e, const char *ns)
+static void ask(struct needs *needs, const char *ns)
 {
-	if (!is_asked(e, ns)) {
-		VEC_PUSH(&e->needs.spaces, ns);
+	if (!is_asked(needs, ns)) {
+		VEC_PUSH(&needs->spaces, ns);
 	}
 }
 
 /* NULL stands for every namespace. */
-static void ask_for(struct engine *e, const struct pod *pod)
+static void ask_for(struct needs *needs, const struct pod *pod)
 {
 	for (uint32_t i = 0; i < pod->neighbour_count; i++) {
 		const struct neighbour_term *t = &pod->neighbours[i];
 		if (t->all_namespaces) {
-			ask(e, NULL);
+			ask(needs, NULL);
 		}
 		for (uint32_t j = 0; j < t->namespace_count; j++) {
-			ask(e, t->namespaces[j]);
+			ask(needs, t->namespaces[j]);
 		}
 		if (t->namespace_count == 0) {
-			ask(e, pod->ns);
+			ask(needs, pod->ns);
 		}
 	}
 }
@@ -54,39 +54,39 @@ static uint32_t node_of(const struct picture *picture, const struct world_pod *p
 	return at < picture->node_to_snap.count ? picture->node_to_snap.items[at] : WORLD_NONE;
 }
 
-static void arrive(struct engine *e, uint32_t node, const struct pod *pod, bool leaves)
+static void arrive(struct needs *needs, uint32_t node, const struct pod *pod, bool leaves)
 {
 	bool keeps = pod_has_neighbours(pod, NEIGHBOUR_APART);
 	if (keeps) {
-		VEC_PUSH(&e->needs.keepers, (uint32_t)e->needs.guests.count);
+		VEC_PUSH(&needs->keepers, (uint32_t)needs->guests.count);
 	}
-	if (keeps || is_asked(e, pod->ns)) {
+	if (keeps || is_asked(needs, pod->ns)) {
 		struct guest g = {node, pod, leaves};
-		VEC_PUSH(&e->needs.guests, g);
+		VEC_PUSH(&needs->guests, g);
 	}
 }
 
-static void gather(struct engine *e, enum world_class class)
+static void gather(struct needs *needs, enum world_class class)
 {
-	for (size_t i = 0; i < world_class_count(e->world, class); i++) {
-		const struct world_pod *p = world_class_at(e->world, class, i);
+	for (size_t i = 0; i < world_class_count(needs->picture->world, class); i++) {
+		const struct world_pod *p = world_class_at(needs->picture->world, class, i);
 		if (world_pod_terminal(p) || p->gpu->gated ||
-			(!p->gpu->has_neighbours && !is_asked(e, p->ns))) {
+			(!p->gpu->has_neighbours && !is_asked(needs, p->ns))) {
 			continue;
 		}
-		uint32_t node = node_of(&e->picture, p);
+		uint32_t node = node_of(needs->picture, p);
 		if (node == WORLD_NONE) {
 			continue;
 		}
-		struct pod *pod = ARENA_NEW(&e->needs.arena, struct pod);
-		*pod = pod_of(p, &e->needs.arena);
-		arrive(e, node, pod, p->deleting);
+		struct pod *pod = ARENA_NEW(&needs->arena, struct pod);
+		*pod = pod_of(p, &needs->arena);
+		arrive(needs, node, pod, p->deleting);
 	}
 }
 
-void neighbours_arrive(struct engine *e, uint32_t node, const struct pod *pod)
+void neighbours_arrive(struct needs *needs, uint32_t node, const struct pod *pod)
 {
-	arrive(e, node, pod, false);
+	arrive(needs, node, pod, false);
 }
 
 void neighbours_gather(struct engine *e)
@@ -96,24 +96,24 @@ void neighbours_gather(struct engine *e)
 	VEC_CLEAR(&e->needs.spaces);
 	e->needs.apart = 0;
 	for (size_t i = 0; i < e->ranked.count; i++) {
-		ask_for(e, &e->ranked.items[i].waiter->pod);
+		ask_for(&e->needs, &e->ranked.items[i].waiter->pod);
 	}
 	for (size_t i = 0; i < e->wholes.ranked.count; i++) {
-		ask_for(e, &e->wholes.ranked.items[i]->pod);
+		ask_for(&e->needs, &e->wholes.ranked.items[i]->pod);
 	}
 	if (e->ranked.count > 0 || e->wholes.ranked.count > 0) {
-		gather(e, WORLD_TENANT);
-		gather(e, WORLD_WHOLE);
+		gather(&e->needs, WORLD_TENANT);
+		gather(&e->needs, WORLD_WHOLE);
 	}
 }
 
 /* --- the nodes of a request --- */
 
-static void mark(struct engine *e, uint32_t node, enum unfit why)
+static void mark(struct needs *needs, uint32_t node, enum unfit why)
 {
-	struct place_node *n = &e->picture.snap.nodes.items[node];
-	if (n->kept_apart != e->needs.apart) {
-		n->kept_apart = e->needs.apart;
+	struct place_node *n = &needs->picture->snap.nodes.items[node];
+	if (n->kept_apart != needs->apart) {
+		n->kept_apart = needs->apart;
 		n->apart_by = why;
 	}
 }
@@ -125,10 +125,10 @@ static const char *place_of(const struct picture *picture, uint32_t node, const 
 	return key == NULL ? n->name : pairs_get(&n->labels, key);
 }
 
-static bool among(const struct engine *e, const char *value)
+static bool among(const struct needs *needs, const char *value)
 {
-	for (size_t i = 0; i < e->needs.values.count; i++) {
-		if (strcmp(e->needs.values.items[i], value) == 0) {
+	for (size_t i = 0; i < needs->values.count; i++) {
+		if (strcmp(needs->values.items[i], value) == 0) {
 			return true;
 		}
 	}
@@ -136,15 +136,15 @@ static bool among(const struct engine *e, const char *value)
 }
 
 /* Many guests are in one place: each place is gone through once. */
-static bool is_first(struct engine *e, const char *key, const char *value)
+static bool is_first(struct needs *needs, const char *key, const char *value)
 {
-	vec_for_each (const struct pair, p, &e->needs.places) {
+	vec_for_each (const struct pair, p, &needs->places) {
 		if (strcmp(p->value, value) == 0 && strcmp(p->key, key) == 0) {
 			return false;
 		}
 	}
 	struct pair made = {key, value};
-	VEC_PUSH(&e->needs.places, made);
+	VEC_PUSH(&needs->places, made);
 	return true;
 }
 
@@ -153,14 +153,14 @@ static void mark_near(struct engine *e, uint32_t node, const char *key)
 {
 	const char *value = place_of(&e->picture, node, key);
 	if (key == NULL) {
-		mark(e, node, UNFIT_NEIGHBOUR);
+		mark(&e->needs, node, UNFIT_NEIGHBOUR);
 	}
-	if (key == NULL || value == NULL || !is_first(e, key, value)) {
+	if (key == NULL || value == NULL || !is_first(&e->needs, key, value)) {
 		return;
 	}
 	for (uint32_t i = 0; i < e->picture.snap.nodes.count; i++) {
 		if (text_equals(place_of(&e->picture, i, key), value)) {
-			mark(e, i, UNFIT_NEIGHBOUR);
+			mark(&e->needs, i, UNFIT_NEIGHBOUR);
 		}
 	}
 	e->looked_at += e->picture.snap.nodes.count;
@@ -217,8 +217,8 @@ static void mark_unlike(struct engine *e, const struct neighbour_term *t, bool f
 {
 	for (uint32_t i = 0; i < e->picture.snap.nodes.count; i++) {
 		const char *value = place_of(&e->picture, i, t->key);
-		if (value == NULL || (!first && !among(e, value))) {
-			mark(e, i, UNFIT_ALONE);
+		if (value == NULL || (!first && !among(&e->needs, value))) {
+			mark(&e->needs, i, UNFIT_ALONE);
 		}
 	}
 	e->looked_at += e->picture.snap.nodes.count;
@@ -241,7 +241,7 @@ static void mark_beside(struct engine *e, const struct pod *pod)
 		vec_for_each (const struct guest, g, &e->needs.guests) {
 			const char *value = place_of(&e->picture, g->node, t->key);
 			if (g->pod != pod && value != NULL && is_beside(pod, g->pod) &&
-				!among(e, value)) {
+				!among(&e->needs, value)) {
 				VEC_PUSH(&e->needs.values, value);
 			}
 		}
@@ -298,7 +298,7 @@ static void mark_spread(struct engine *e, const struct pod *pod, const struct ne
 		if (at == WORLD_NONE ||
 			(int64_t)e->needs.counts.items[at] + itself - fewest > t->max_skew ||
 			is_refused_once_pinned(t, e->needs.here.items[i], itself)) {
-			mark(e, i, UNFIT_SPREAD);
+			mark(&e->needs, i, UNFIT_SPREAD);
 		}
 	}
 }
@@ -316,7 +316,7 @@ static bool mark_refused(struct engine *e, const struct pod *pod)
 		uint32_t at = holds ? snap_node_of(&e->picture, s->what) : WORLD_NONE;
 		if (at != WORLD_NONE) {
 			any = true;
-			mark(e, at, UNFIT_REFUSED);
+			mark(&e->needs, at, UNFIT_REFUSED);
 			wake_by(&e->time, s->until);
 		}
 	}

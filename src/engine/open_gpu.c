@@ -33,7 +33,7 @@ bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan
 		return false;
 	}
 	struct place_node *n = &e->picture.snap.nodes.items[open->node];
-	if (standins_yield(e, n->noun->name)) {
+	if (standins_yield(&e->scale, n->noun->name)) {
 		/* What stands in for such tenants there has the GPU, and goes first. */
 		place_reserve_capacity(n, w->asked.mps);
 		snapshot_node_moved(&e->picture.snap, open->node);
@@ -51,7 +51,7 @@ void await_creation(
 	struct engine *e, int64_t now, struct waiter *w, struct holder *h, struct plan *plan)
 {
 	w->reason = REASON_WAITING_FOR_CAPACITY;
-	if (inject_tries(e, w, h)) {
+	if (inject_tries(&e->inject, w, h)) {
 		return;
 	}
 	if (h->refusal == NULL || h->flight != 0 || h->in_world) {

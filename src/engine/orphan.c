@@ -19,24 +19,25 @@
 
 static bool orphan_same(const void *owner, uint32_t slot, const void *key)
 {
-	const struct engine *e = owner;
-	const struct orphan *o = &e->orphans.items.items[slot];
+	const struct orphans *orphans = owner;
+	const struct orphan *o = &orphans->items.items[slot];
 	const char *const *texts = key;
 	return strcmp(o->uuid, texts[0]) == 0 && strcmp(o->node, texts[1]) == 0;
 }
 
 static bool outside_same(const void *owner, uint32_t slot, const void *key)
 {
-	const struct engine *e = owner;
-	const struct holder *h = e->book.holders.items[slot];
+	const struct orphans *orphans = owner;
+	const struct holder *h = orphans->picture->book->holders.items[slot];
 	const char *const *texts = key;
 	return strcmp(h->pod.identity->uuid, texts[0]) == 0 && text_equals(h->node, texts[1]);
 }
 
-void orphans_init(struct engine *e)
+void orphans_init(struct orphans *orphans, struct picture *picture)
 {
-	map_init(&e->orphans.by_key, orphan_same, e);
-	map_init(&e->orphans.outside, outside_same, e);
+	orphans->picture = picture;
+	map_init(&orphans->by_key, orphan_same, orphans);
+	map_init(&orphans->outside, outside_same, orphans);
 }
 
 static void orphan_free(struct orphan *o)
@@ -61,33 +62,33 @@ void orphans_finish(struct orphans *all)
 	map_finish(&all->outside);
 }
 
-struct orphan *orphan_find(struct engine *e, const char *uuid, const char *node)
+struct orphan *orphan_find(struct orphans *orphans, const char *uuid, const char *node)
 {
 	const char *const key[] = {uuid, node};
-	uint32_t at = map_find(&e->orphans.by_key, hash_pair(uuid, node), key);
-	return at == MAP_NONE ? NULL : &e->orphans.items.items[at];
+	uint32_t at = map_find(&orphans->by_key, hash_pair(uuid, node), key);
+	return at == MAP_NONE ? NULL : &orphans->items.items[at];
 }
 
-struct orphan *orphan_add(struct engine *e, const char *uuid, const char *node)
+struct orphan *orphan_add(struct orphans *orphans, const char *uuid, const char *node)
 {
 	struct orphan made = {.uuid = xstrdup(uuid),
 		.node = xstrdup(node),
 		.since = -1,
 		.backoff = {.first_ms = RETRY_FIRST_MS, .cap_ms = RETRY_CAP_MS}};
-	VEC_PUSH(&e->orphans.items, made);
-	uint32_t at = (uint32_t)e->orphans.items.count - 1;
-	map_put(&e->orphans.by_key, hash_pair(uuid, node), at);
-	return &e->orphans.items.items[at];
+	VEC_PUSH(&orphans->items, made);
+	uint32_t at = (uint32_t)orphans->items.count - 1;
+	map_put(&orphans->by_key, hash_pair(uuid, node), at);
+	return &orphans->items.items[at];
 }
 
 /* --- who is one --- */
 
 static const struct holder *holder_outside(
-	const struct engine *e, const char *uuid, const char *node)
+	const struct orphans *orphans, const char *uuid, const char *node)
 {
 	const char *const key[] = {uuid, node};
-	uint32_t at = map_find(&e->orphans.outside, hash_pair(uuid, node), key);
-	return at == MAP_NONE ? NULL : e->book.holders.items[at];
+	uint32_t at = map_find(&orphans->outside, hash_pair(uuid, node), key);
+	return at == MAP_NONE ? NULL : orphans->picture->book->holders.items[at];
 }
 
 /* Capacity pods that may get no grant hold their GPU all the same, until they are over or gone. Of
@@ -95,7 +96,7 @@ static const struct holder *holder_outside(
 static void index_outside(struct engine *e)
 {
 	map_finish(&e->orphans.outside);
-	map_init(&e->orphans.outside, outside_same, e);
+	map_init(&e->orphans.outside, outside_same, &e->orphans);
 	for (int leaving = 0; leaving < 2; leaving++) {
 		for (uint32_t i = 0; i < e->book.holders.count; i++) {
 			const struct holder *h = e->book.holders.items[i];
@@ -103,7 +104,8 @@ static void index_outside(struct engine *e)
 				     h->pod.identity != NULL && h->node != NULL &&
 				     !pod_is_terminal(&h->pod) &&
 				     holder_is_leaving(h) == (leaving == 1);
-			if (holds && holder_outside(e, h->pod.identity->uuid, h->node) == NULL) {
+			if (holds && holder_outside(&e->orphans, h->pod.identity->uuid, h->node) ==
+					     NULL) {
 				map_put(&e->orphans.outside,
 					hash_pair(h->pod.identity->uuid, h->node), i);
 			}
@@ -113,10 +115,10 @@ static void index_outside(struct engine *e)
 
 bool gpu_is_anybodys(struct engine *e, const char *uuid, const char *node)
 {
-	const struct orphan *o = orphan_find(e, uuid, node);
+	const struct orphan *o = orphan_find(&e->orphans, uuid, node);
 	bool orphaned = o != NULL && o->seen == e->time.step;
 	return snap_gpu_on(&e->picture, uuid, snap_node_of(&e->picture, node)) != WORLD_NONE ||
-	       orphaned || (e->forgotten > 0 && holder_outside(e, uuid, node) != NULL);
+	       orphaned || (e->forgotten > 0 && holder_outside(&e->orphans, uuid, node) != NULL);
 }
 
 /* Where it is: where a tenant runs, or will run because its capacity pod was there. NULL: nowhere,
@@ -153,29 +155,30 @@ static bool lingers_for_tenants(struct step_time *time, const struct holder *h)
 }
 
 /* `amiss`: a capacity pod that cannot be its own has it. */
-static void strand(
-	struct engine *e, const struct world_pod *p, uint32_t slot, const char *uuid, bool amiss)
+static void strand(struct orphans *orphans, const struct world_pod *p, uint32_t slot,
+	const char *uuid, bool amiss)
 {
-	const char *node = where(&e->picture, p);
-	const struct holder *h = node != NULL ? holder_outside(e, uuid, node) : NULL;
+	const char *node = where(orphans->picture, p);
+	const struct holder *h = node != NULL ? holder_outside(orphans, uuid, node) : NULL;
 	if (node == NULL ||
-		(h != NULL && (!holder_is_leaving(h) || lingers_for_tenants(&e->time, h)))) {
+		(h != NULL && (!holder_is_leaving(h) ||
+				      lingers_for_tenants(orphans->picture->time, h)))) {
 		return;
 	}
-	struct orphan *o = orphan_find(e, uuid, node);
-	o = o != NULL ? o : orphan_add(e, uuid, node);
-	if (o->seen != e->time.step) {
-		o->seen = e->time.step;
+	struct orphan *o = orphan_find(orphans, uuid, node);
+	o = o != NULL ? o : orphan_add(orphans, uuid, node);
+	if (o->seen != orphans->picture->time->step) {
+		o->seen = orphans->picture->time->step;
 		o->leaving = h != NULL;
 		o->searched = false;
 	}
-	struct stranded s = {.orphan = (uint32_t)(o - e->orphans.items.items),
+	struct stranded s = {.orphan = (uint32_t)(o - orphans->items.items),
 		.slot = slot,
-		.go = wants_eviction(e->world, p)};
+		.go = wants_eviction(orphans->picture->world, p)};
 	o->searched = o->searched || !s.go;
 	o->mps = p->gpu->mps;
 	o->amiss = o->amiss || amiss;
-	VEC_PUSH(&e->orphans.stranded, s);
+	VEC_PUSH(&orphans->stranded, s);
 }
 
 /* One that does not tell its GPU just now holds it all the same. Names come again: one that tells
@@ -191,35 +194,36 @@ static bool ledger_of_named_has(
 
 /* From now on it is one like any other; but clients of MPS that start again would find no daemon
  * under a capacity pod of mode None, and the others no device under one of MPS. */
-static void found(struct engine *e, const struct world_pod *p, uint32_t slot, uint32_t gpu)
+static void found(struct orphans *orphans, const struct world_pod *p, uint32_t slot, uint32_t gpu)
 {
-	struct holder *h = e->picture.snap_gpus.items[gpu].holder;
+	struct holder *h = orphans->picture->snap_gpus.items[gpu].holder;
 	if (h->mps == p->gpu->mps) {
 		h->search = false;
 		return;
 	}
-	h->amiss = e->time.step;
-	e->picture.snap.gpus.items[gpu].fenced = true;
-	strand(e, p, slot, h->pod.identity->uuid, true);
+	h->amiss = orphans->picture->time->step;
+	orphans->picture->snap.gpus.items[gpu].fenced = true;
+	strand(orphans, p, slot, h->pod.identity->uuid, true);
 }
 
 /* Whoever stands in the ledger of a capacity pod of the picture is on its GPU. */
-static void find_stranded(struct engine *e)
+static void find_stranded(struct orphans *orphans)
 {
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
-		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);
+	for (size_t i = 0; i < world_class_count(orphans->picture->world, WORLD_TENANT); i++) {
+		const struct world_pod *p =
+			world_class_at(orphans->picture->world, WORLD_TENANT, i);
+		uint32_t slot = world_class_slot(orphans->picture->world, WORLD_TENANT, i);
 		if (p->gpu->gated || world_pod_terminal(p) || p->gpu->uuid == NULL ||
-			(p->gpu->devices == 1 && snap_counted(&e->picture, slot))) {
+			(p->gpu->devices == 1 && snap_counted(orphans->picture, slot))) {
 			continue;
 		}
 		struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 		while (told_next(&t)) {
-			uint32_t at = snap_gpu_of_pod(&e->picture, p, t.uuid);
+			uint32_t at = snap_gpu_of_pod(orphans->picture, p, t.uuid);
 			if (at != WORLD_NONE) {
-				found(e, p, slot, at);
-			} else if (!ledger_of_named_has(&e->book, &t, p)) {
-				strand(e, p, slot, t.uuid, false);
+				found(orphans, p, slot, at);
+			} else if (!ledger_of_named_has(orphans->picture->book, &t, p)) {
+				strand(orphans, p, slot, t.uuid, false);
 			}
 		}
 	}
@@ -227,24 +231,24 @@ static void find_stranded(struct engine *e)
 
 /* Those that are held again, or whose last tenant has left. Called before any is stranded, for
  * places move. */
-static void sweep(struct engine *e)
+static void sweep(struct orphans *orphans)
 {
 	bool any = false;
-	for (size_t i = e->orphans.items.count; i-- > 0;) {
-		struct orphan *o = &e->orphans.items.items[i];
-		if (o->seen + 1 < e->time.step) {
+	for (size_t i = orphans->items.count; i-- > 0;) {
+		struct orphan *o = &orphans->items.items[i];
+		if (o->seen + 1 < orphans->picture->time->step) {
 			orphan_free(o);
-			VEC_REMOVE_SWAP(&e->orphans.items, i);
+			VEC_REMOVE_SWAP(&orphans->items, i);
 			any = true;
 		}
 	}
 	if (!any) {
 		return;
 	}
-	map_clear(&e->orphans.by_key);
-	for (uint32_t i = 0; i < e->orphans.items.count; i++) {
-		const struct orphan *o = &e->orphans.items.items[i];
-		map_put(&e->orphans.by_key, hash_pair(o->uuid, o->node), i);
+	map_clear(&orphans->by_key);
+	for (uint32_t i = 0; i < orphans->items.count; i++) {
+		const struct orphan *o = &orphans->items.items[i];
+		map_put(&orphans->by_key, hash_pair(o->uuid, o->node), i);
 	}
 }
 
@@ -282,11 +286,11 @@ static void keep_time(struct engine *e)
 void orphans_find(struct engine *e)
 {
 	VEC_CLEAR(&e->orphans.stranded);
-	sweep(e);
+	sweep(&e->orphans);
 	e->report.gpus_orphaned = 0;
 	if (e->forgotten > 0) {
 		index_outside(e);
-		find_stranded(e);
+		find_stranded(&e->orphans);
 	}
 	vec_for_each (const struct orphan, o, &e->orphans.items) {
 		e->report.gpus_orphaned += is_now(&e->time, o) ? 1 : 0;

@@ -17,6 +17,7 @@
 #include "base/vec.h"
 
 struct engine;
+struct picture;
 struct plan;
 
 struct orphan {
@@ -58,6 +59,7 @@ struct search {
 };
 
 struct orphans {
+	struct picture *picture; /* borrowed */
 	struct {
 		VEC_FIELDS(struct orphan);
 	} items;
@@ -72,12 +74,12 @@ struct orphans {
 	struct map outside; /* by UUID and node, to holders that are not in the snapshot */
 };
 
-void orphans_init(struct engine *e);
+void orphans_init(struct orphans *orphans, struct picture *picture);
 void orphans_finish(struct orphans *all);
 /* One that is known; it must not be yet. */
-struct orphan *orphan_add(struct engine *e, const char *uuid, const char *node);
+struct orphan *orphan_add(struct orphans *orphans, const char *uuid, const char *node);
 /* NULL: it is none */
-struct orphan *orphan_find(struct engine *e, const char *uuid, const char *node);
+struct orphan *orphan_find(struct orphans *orphans, const char *uuid, const char *node);
 /* Some capacity pod holds that GPU, or a tenant runs on it. After orphans_find. */
 bool gpu_is_anybodys(struct engine *e, const char *uuid, const char *node);
 /* In the snapshot, after everybody was counted. */

@@ -233,7 +233,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		name_most_memory(e, w);
 	}
 	int64_t next = w->retry_at > w->refused_until ? w->retry_at : w->refused_until;
-	struct inject_words injection = inject_words(e, w, &plan->arena);
+	struct inject_words injection = inject_words(&e->inject, w, &plan->arena);
 	next = injection.next > 0 ? injection.next : next;
 	struct claims_of claims = {.count = 0};
 	if (w->reason == REASON_VOLUME_NOT_READY) {
@@ -241,13 +241,13 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	}
 	struct quota_view quota = {0};
 	if (w->reason == REASON_QUOTA) {
-		(void)quotas_left(e, w, &quota);
+		(void)quotas_left(&e->quotas, w, &quota);
 	}
 	const char *rule = NULL, *theirs = failure_of(&e->picture, w);
 	if (w->reason == REASON_EXCLUSIVE) {
 		company_explain(e, w, &rule, &theirs);
 	} else if (w->reason == REASON_STARTS_IN_TURN) {
-		rule = turn_name(e, w, &plan->arena, &next);
+		rule = turn_name(&e->turns, w, &plan->arena, &next);
 	}
 	const char *policy = policy_that_refused(w, &plan->arena);
 	struct explain_facts f = {.want_milli = w->asked.milli,

@@ -44,7 +44,7 @@ struct snap_gpu {
 
 /* The picture itself. */
 struct picture {
-	const struct step_time *time; /* borrowed, as are the next two */
+	struct step_time *time; /* borrowed, as are the next two */
 	struct world *world;
 	struct book *book;
 	struct snapshot snap;
@@ -69,8 +69,8 @@ struct chosen {
 	int64_t milli, mem_mib;
 };
 
-void picture_init(struct picture *picture, const struct step_time *time, struct world *world,
-	struct book *book);
+void picture_init(
+	struct picture *picture, struct step_time *time, struct world *world, struct book *book);
 void picture_finish(struct picture *picture);
 void picture_begin(struct picture *picture); /* of another step: there is nothing in it yet */
 void gpu_index_add(struct picture *picture, uint32_t gpu); /* which is in the picture */

@@ -92,7 +92,7 @@ static const struct world_pod *first_of(
 		if ((mask >> i & 1) == 0) {
 			continue;
 		}
-		if (evict_is_doubtful(e, c->victims[i])) {
+		if (evict_is_doubtful(&e->evictions, c->victims[i])) {
 			return c->victims[i];
 		}
 		first = first != NULL ? first : c->victims[i];
@@ -147,7 +147,7 @@ static struct choice look_for(struct engine *e, struct waiter *w)
 	if (needs_claims(e->world, &w->pod, &claims) != REASON_NONE) {
 		return nowhere;
 	}
-	int64_t left = quotas_left(e, w, &quota) / waiter_count(w);
+	int64_t left = quotas_left(&e->quotas, w, &quota) / waiter_count(w);
 	r.pod = &w->pod;
 	r.company = manners_of_waiter(e, w).company;
 	r.mps = pod_is_mps(&w->pod);

@@ -9,37 +9,37 @@
 
 #include "state.h"
 
-void quotas_begin(struct engine *e)
+void quotas_begin(struct quotas *quotas)
 {
-	VEC_CLEAR(&e->quota_used);
-	for (size_t i = 0; i < world_quota_count(e->world); i++) {
-		const struct world_quota *q = world_quota_at(e->world, i);
+	VEC_CLEAR(&quotas->used);
+	for (size_t i = 0; i < world_quota_count(quotas->picture->world); i++) {
+		const struct world_quota *q = world_quota_at(quotas->picture->world, i);
 		int64_t used;
 		if (__builtin_mul_overflow(q->whole_gpus, MODEL_GPU_MILLI, &used) ||
 			__builtin_add_overflow(used, q->granted_milli, &used)) {
 			used = INT64_MAX / 2;
 		}
-		VEC_PUSH(&e->quota_used, used);
+		VEC_PUSH(&quotas->used, used);
 	}
 }
 
 /* Of whom only the namespace is known: nobody can say which scopes it had, so that it counts in
  * all of them. For minutes a quota may look fuller than it is, never emptier. */
-void quotas_hold(struct engine *e, const char *ns, int64_t milli)
+void quotas_hold(struct quotas *quotas, const char *ns, int64_t milli)
 {
 	const struct world_namespace *n =
-		e->quota_used.count > 0 ? world_namespace_find(e->world, ns) : NULL;
+		quotas->used.count > 0 ? world_namespace_find(quotas->picture->world, ns) : NULL;
 	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
-		e->quota_used.items[n->quotas.items[i]->at] += milli;
+		quotas->used.items[n->quotas.items[i]->at] += milli;
 	}
 }
 
-void quotas_take_pod(struct engine *e, const struct world_pod *p, int64_t milli)
+void quotas_take_pod(struct quotas *quotas, const struct world_pod *p, int64_t milli)
 {
-	const struct world_namespace *n = world_namespace_find(e->world, p->ns);
+	const struct world_namespace *n = world_namespace_find(quotas->picture->world, p->ns);
 	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
 		if (world_quota_covers(n->quotas.items[i], p)) {
-			e->quota_used.items[n->quotas.items[i]->at] += milli;
+			quotas->used.items[n->quotas.items[i]->at] += milli;
 		}
 	}
 }
@@ -60,38 +60,41 @@ static int64_t expected(const struct step_time *time, const struct waiter *w)
 	return milli * (int64_t)waiter_count(w);
 }
 
-void quotas_count_waiters(struct engine *e)
+void quotas_count_waiters(struct quotas *quotas)
 {
-	for (size_t i = 0; e->quota_used.count > 0 && i < e->book.waiters.count; i++) {
-		struct waiter *w = e->book.waiters.items[i];
-		const struct world_pod *p = world_pod_by_uid(e->world, w->uid);
-		w->quota_milli = p != NULL && p->gpu->gated ? expected(&e->time, w) : 0;
+	for (size_t i = 0; quotas->used.count > 0 && i < quotas->picture->book->waiters.count;
+		i++) {
+		struct waiter *w = quotas->picture->book->waiters.items[i];
+		const struct world_pod *p = world_pod_by_uid(quotas->picture->world, w->uid);
+		w->quota_milli =
+			p != NULL && p->gpu->gated ? expected(quotas->picture->time, w) : 0;
 		if (w->quota_milli > 0) {
-			quotas_take_pod(e, p, w->quota_milli);
+			quotas_take_pod(quotas, p, w->quota_milli);
 		}
 	}
 }
 
-void quotas_take(struct engine *e, struct waiter *w, int64_t milli)
+void quotas_take(struct quotas *quotas, struct waiter *w, int64_t milli)
 {
 	const struct world_pod *p =
-		e->quota_used.count > 0 ? world_pod_by_uid(e->world, w->uid) : NULL;
+		quotas->used.count > 0 ? world_pod_by_uid(quotas->picture->world, w->uid) : NULL;
 	if (p != NULL && milli > w->quota_milli) {
-		quotas_take_pod(e, p, milli - w->quota_milli);
+		quotas_take_pod(quotas, p, milli - w->quota_milli);
 		w->quota_milli = milli;
 	}
 }
 
 /* The tightest quota that covers the pod; by name where two are equal. */
-int64_t quotas_left_pod(const struct engine *e, const struct world_pod *p, int64_t own_milli,
+int64_t quotas_left_pod(const struct quotas *quotas, const struct world_pod *p, int64_t own_milli,
 	struct quota_view *ret_view)
 {
 	struct quota_view tightest = {.left = INT64_MAX};
-	bool any = p != NULL && e->quota_used.count > 0;
-	const struct world_namespace *n = any ? world_namespace_find(e->world, p->ns) : NULL;
+	bool any = p != NULL && quotas->used.count > 0;
+	const struct world_namespace *n =
+		any ? world_namespace_find(quotas->picture->world, p->ns) : NULL;
 	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
 		const struct world_quota *q = n->quotas.items[i];
-		int64_t used = e->quota_used.items[q->at] - own_milli;
+		int64_t used = quotas->used.items[q->at] - own_milli;
 		if (!world_quota_covers(q, p) || q->noun.hard_milli == INT64_MAX) {
 			continue;
 		}
@@ -107,9 +110,10 @@ int64_t quotas_left_pod(const struct engine *e, const struct world_pod *p, int64
 	return tightest.left;
 }
 
-int64_t quotas_left(const struct engine *e, const struct waiter *w, struct quota_view *ret_view)
+int64_t quotas_left(
+	const struct quotas *quotas, const struct waiter *w, struct quota_view *ret_view)
 {
 	const struct world_pod *p =
-		e->quota_used.count > 0 ? world_pod_by_uid(e->world, w->uid) : NULL;
-	return quotas_left_pod(e, p, w->quota_milli, ret_view);
+		quotas->used.count > 0 ? world_pod_by_uid(quotas->picture->world, w->uid) : NULL;
+	return quotas_left_pod(quotas, p, w->quota_milli, ret_view);
 }

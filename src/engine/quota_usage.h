@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-struct engine;
+#include "base/vec.h"
+
+struct picture;
 struct waiter;
 struct world_pod;
 
@@ -15,15 +17,23 @@ struct quota_view {
 	int64_t hard, used, left;
 };
 
-void quotas_begin(struct engine *e);
-void quotas_hold(struct engine *e, const char *ns, int64_t milli);
-void quotas_count_waiters(struct engine *e);
+struct quotas {
+	struct picture *picture; /* borrowed */
+	struct {
+		VEC_FIELDS(int64_t);
+	} used; /* beside the world's quotas: thousandths of a GPU */
+};
+
+void quotas_begin(struct quotas *quotas);
+void quotas_hold(struct quotas *quotas, const char *ns, int64_t milli);
+void quotas_count_waiters(struct quotas *quotas);
 /* What is left for the waiter, INT64_MAX without a quota, and of which. */
-int64_t quotas_left(const struct engine *e, const struct waiter *w, struct quota_view *ret_view);
-void quotas_take(struct engine *e, struct waiter *w, int64_t milli);
+int64_t quotas_left(
+	const struct quotas *quotas, const struct waiter *w, struct quota_view *ret_view);
+void quotas_take(struct quotas *quotas, struct waiter *w, int64_t milli);
 /* The same of a tenant, which is counted with `own_milli`. */
-int64_t quotas_left_pod(const struct engine *e, const struct world_pod *p, int64_t own_milli,
+int64_t quotas_left_pod(const struct quotas *quotas, const struct world_pod *p, int64_t own_milli,
 	struct quota_view *ret_view);
-void quotas_take_pod(struct engine *e, const struct world_pod *p, int64_t milli);
+void quotas_take_pod(struct quotas *quotas, const struct world_pod *p, int64_t milli);
 
 #endif

@@ -20,17 +20,18 @@ static bool is_stuck(const struct world_pod *p)
 	       p->gpu->capacity_pod != NULL && !p->deleting && !world_pod_terminal(p);
 }
 
-static int64_t stuck_since(struct engine *e, const struct world_pod *p)
+static int64_t stuck_since(struct evictions *evictions, const struct world_pod *p)
 {
-	vec_for_each (struct stuck, s, &e->evictions.stuck) {
+	vec_for_each (struct stuck, s, &evictions->stuck) {
 		if (strcmp(s->uid, world_pod_uid(p)) == 0) {
-			s->seen = e->time.step;
+			s->seen = evictions->picture->time->step;
 			return s->since;
 		}
 	}
-	struct stuck made = {
-		.uid = xstrdup(world_pod_uid(p)), .since = e->time.now, .seen = e->time.step};
-	VEC_PUSH(&e->evictions.stuck, made);
+	struct stuck made = {.uid = xstrdup(world_pod_uid(p)),
+		.since = evictions->picture->time->now,
+		.seen = evictions->picture->time->step};
+	VEC_PUSH(&evictions->stuck, made);
 	return made.since;
 }
 
@@ -43,9 +44,9 @@ static int64_t stuck_ms(const struct engine *e)
 	return e->cfg.stuck_ms > 0 ? e->cfg.stuck_ms : STUCK_MS;
 }
 
-static struct recycled *recycled_of(struct engine *e, const char *owner)
+static struct recycled *recycled_of(struct evictions *evictions, const char *owner)
 {
-	vec_for_each (struct recycled, r, &e->evictions.recycled) {
+	vec_for_each (struct recycled, r, &evictions->recycled) {
 		if (strcmp(r->owner, owner) == 0) {
 			return r;
 		}
@@ -53,28 +54,28 @@ static struct recycled *recycled_of(struct engine *e, const char *owner)
 	return NULL;
 }
 
-static void recycled_count(struct engine *e, const char *owner, int64_t since)
+static void recycled_count(struct evictions *evictions, const char *owner, int64_t since)
 {
-	struct recycled *r = recycled_of(e, owner);
+	struct recycled *r = recycled_of(evictions, owner);
 	if (r == NULL) {
 		struct recycled made = {.owner = xstrdup(owner), .round_at = INT64_MIN};
-		VEC_PUSH(&e->evictions.recycled, made);
-		r = &e->evictions.recycled.items[e->evictions.recycled.count - 1];
+		VEC_PUSH(&evictions->recycled, made);
+		r = &evictions->recycled.items[evictions->recycled.count - 1];
 	}
 	if (since > r->round_at) {
 		r->rounds++;
-		r->round_at = e->time.now;
+		r->round_at = evictions->picture->time->now;
 	}
-	r->last_at = e->time.now;
+	r->last_at = evictions->picture->time->now;
 }
 
-static void recycled_sweep(struct engine *e)
+static void recycled_sweep(struct evictions *evictions)
 {
-	struct evictions *all = &e->evictions;
-	for (size_t i = all->recycled.count; i-- > 0;) {
-		if (e->time.now - all->recycled.items[i].last_at >= CALM_MS) {
-			free(all->recycled.items[i].owner);
-			VEC_REMOVE_SWAP(&all->recycled, i);
+	for (size_t i = evictions->recycled.count; i-- > 0;) {
+		if (evictions->picture->time->now - evictions->recycled.items[i].last_at >=
+			CALM_MS) {
+			free(evictions->recycled.items[i].owner);
+			VEC_REMOVE_SWAP(&evictions->recycled, i);
 		}
 	}
 }
@@ -83,15 +84,15 @@ static void recycled_sweep(struct engine *e)
  * given twice as long each time. */
 static int64_t rest_of(struct engine *e, const char *owner, int64_t since)
 {
-	const struct recycled *r = recycled_of(e, owner);
+	const struct recycled *r = recycled_of(&e->evictions, owner);
 	uint32_t doubled = r == NULL ? 0 : since > r->round_at ? r->rounds : r->rounds - 1;
 	return stuck_ms(e) << (doubled < DOUBLED_MOST ? doubled : DOUBLED_MOST);
 }
 
 /* For so long the next pods of the workload are not pinned to the node that refused this one. */
-static int64_t refused_ms(struct engine *e, const char *owner)
+static int64_t refused_ms(struct evictions *evictions, const char *owner)
 {
-	const struct recycled *r = recycled_of(e, owner);
+	const struct recycled *r = recycled_of(evictions, owner);
 	uint32_t doubled = r != NULL ? r->rounds - 1 : 0;
 	return REFUSED_MS << (doubled < DOUBLED_MOST ? doubled : DOUBLED_MOST);
 }
@@ -143,8 +144,8 @@ static void recycle(struct engine *e, const struct world_pod *p, int64_t since, 
 		e->time.now - since >= rest && (owner_makes_anew(&pod.owner) || job == JOB_SPARES);
 	enum evict_state state = goes ? evict_tenant(e, p, &why, plan) : EVICT_HELD;
 	if (state == EVICT_SENT) {
-		recycled_count(e, owner, since);
-		shun_refused(e, &pod, facts.best_node, refused_ms(e, owner));
+		recycled_count(&e->evictions, owner, since);
+		shun_refused(e, &pod, facts.best_node, refused_ms(&e->evictions, owner));
 	}
 	facts.name = job == JOB_COUNTS ? pod.owner.name : NULL;
 	if (state == EVICT_HELD || state == EVICT_REFUSED) {
@@ -154,7 +155,7 @@ static void recycle(struct engine *e, const struct world_pod *p, int64_t since, 
 
 static void look_at(struct engine *e, const struct world_pod *p, struct plan *plan)
 {
-	int64_t since = stuck_since(e, p);
+	int64_t since = stuck_since(&e->evictions, p);
 	if (e->time.now - since < stuck_ms(e)) {
 		wake_by(&e->time, since + stuck_ms(e));
 	} else {
@@ -164,7 +165,7 @@ static void look_at(struct engine *e, const struct world_pod *p, struct plan *pl
 
 void recycle_tenants(struct engine *e, struct plan *plan)
 {
-	recycled_sweep(e);
+	recycled_sweep(&e->evictions);
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		if (is_stuck(p)) {

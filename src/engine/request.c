@@ -82,7 +82,7 @@ static bool within_quota(struct engine *e, struct waiter *w)
 {
 	struct quota_view quota;
 	int64_t count = waiter_count(w);
-	int64_t left = quotas_left(e, w, &quota) / count;
+	int64_t left = quotas_left(&e->quotas, w, &quota) / count;
 	if (left < (w->asked.milli > 0 ? w->asked.milli : 1)) {
 		w->reason = REASON_QUOTA;
 		return false;

@@ -57,8 +57,8 @@ static bool reserve_one(struct engine *e, struct waiter *w, const struct place_r
 	if (e->picture.snap.gpus.items[gpu].kept_by != 0) {
 		return e->wholes.behind++ >= RESERVED_MOST;
 	}
-	place_keep_gpu(&e->picture.snap, gpu, keeper_add(e, &w->pod, false));
-	wholes_picture_changed(e);
+	place_keep_gpu(&e->picture.snap, gpu, keeper_add(&e->wholes, &w->pod, false));
+	wholes_picture_changed(&e->wholes);
 	e->wholes.reserved++;
 	return false;
 }

@@ -90,13 +90,13 @@ uint32_t reserve_group(struct engine *e, struct waiter *w, const struct place_re
 	if (node == PLACE_NOWHERE) {
 		return 0;
 	}
-	uint32_t keeper = keeper_add(e, &w->pod, false);
+	uint32_t keeper = keeper_add(&e->wholes, &w->pod, false);
 	for (uint32_t i = 0; i < c.count; i++) {
 		place_keep_gpu(&e->picture.snap, c.gpus[i], keeper);
 	}
 	if (c.opens > 0) {
 		place_keep_node(&e->picture.snap, node, keeper);
 	}
-	wholes_picture_changed(e);
+	wholes_picture_changed(&e->wholes);
 	return c.count + c.opens;
 }

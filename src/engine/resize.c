@@ -8,10 +8,10 @@
 
 /* --- the picture --- */
 
-void resizes_begin(struct engine *e)
+void resizes_begin(struct resizes *resizes)
 {
-	VEC_CLEAR(&e->resizes.behind);
-	VEC_CLEAR(&e->resizes.decided);
+	VEC_CLEAR(&resizes->behind);
+	VEC_CLEAR(&resizes->decided);
 }
 
 static struct share larger(struct share a, struct share b)
@@ -57,7 +57,7 @@ struct share resize_counts(struct engine *e, const struct holder *h, const struc
 	counted = larger(counted, told(p));
 	/* A quota has what the tenant shows. */
 	if (counted.milli > p->gpu->milli) {
-		quotas_take_pod(e, p, counted.milli - p->gpu->milli);
+		quotas_take_pod(&e->quotas, p, counted.milli - p->gpu->milli);
 	}
 	return counted;
 }
@@ -73,9 +73,9 @@ static bool is_open(const struct resize *r, const struct world_pod *p)
 	return !version_passed(pod_of(p, &arena).resource_version, r->rv);
 }
 
-struct share resize_may_have(const struct engine *e, const struct world_pod *p)
+struct share resize_may_have(const struct resizes *resizes, const struct world_pod *p)
 {
-	const struct resize *r = resize_find(e, world_pod_uid(p));
+	const struct resize *r = resize_find(resizes, world_pod_uid(p));
 	return is_open(r, p) ? larger(told(p), r->most) : told(p);
 }
 
@@ -118,7 +118,7 @@ static bool within_quota(
 	const struct engine *e, struct resize *r, const struct world_pod *p, int64_t more_milli)
 {
 	struct quota_view quota;
-	if (more_milli <= 0 || more_milli <= quotas_left_pod(e, p, 0, &quota)) {
+	if (more_milli <= 0 || more_milli <= quotas_left_pod(&e->quotas, p, 0, &quota)) {
 		return true;
 	}
 	text_set(&r->quota, quota.name);
@@ -147,12 +147,12 @@ static enum share_state judge(const struct engine *e, struct resize *r, const st
 
 /* Returns by how much more compute it is counted with; its entry says what it should where that is
  * none, and `written` stays. */
-static int64_t take(struct engine *e, uint32_t at, const struct resize *r,
+static int64_t take(struct resizes *resizes, uint32_t at, const struct resize *r,
 	const struct world_pod *p, bool *written)
 {
-	struct place_gpu *g = &e->picture.snap.gpus.items[at];
-	struct snap_gpu *s = &e->picture.snap_gpus.items[at];
-	const struct grant *entry = entry_at(&e->picture, at, r->uid);
+	struct place_gpu *g = &resizes->picture->snap.gpus.items[at];
+	struct snap_gpu *s = &resizes->picture->snap_gpus.items[at];
+	const struct grant *entry = entry_at(resizes->picture, at, r->uid);
 	struct share next = goal(r, p, given(entry));
 	struct resized one = {at, r->uid, next, !covers(next, given(entry))};
 	if (same(one.share, given(entry))) {
@@ -163,10 +163,10 @@ static int64_t take(struct engine *e, uint32_t at, const struct resize *r,
 	int64_t milli = one.share.milli - has.milli, mib = one.share.mib - has.mib;
 	g->free_milli -= milli > 0 ? milli : 0;
 	g->free_mib -= mib > 0 ? mib : 0;
-	e->book.flights.decided += s->added == 0 ? 1 : 0;
+	resizes->picture->book->flights.decided += s->added == 0 ? 1 : 0;
 	s->added++;
 	*written = true;
-	VEC_PUSH(&e->resizes.decided, one);
+	VEC_PUSH(&resizes->decided, one);
 	return milli;
 }
 
@@ -218,7 +218,8 @@ static void decide_one(struct engine *e, struct resize *r, const struct world_po
 	int64_t more_milli = 0;
 	bool written = false;
 	while (flights_room(&e->book) && told_next(&t)) {
-		more_milli += take(e, snap_gpu_of_pod(&e->picture, p, t.uuid), r, p, &written);
+		more_milli +=
+			take(&e->resizes, snap_gpu_of_pod(&e->picture, p, t.uuid), r, p, &written);
 	}
 	if (!covers(told(p), r->want)) {
 		confirm(&e->picture, p);
@@ -230,7 +231,7 @@ static void decide_one(struct engine *e, struct resize *r, const struct world_po
 		resize_unask(r);
 	}
 	if (more_milli > 0) {
-		quotas_take_pod(e, p, more_milli);
+		quotas_take_pod(&e->quotas, p, more_milli);
 	}
 }
 
@@ -247,7 +248,7 @@ void resizes_decide(struct engine *e)
 {
 	e->book.flights.decided = 0;
 	vec_for_each (const uint32_t, slot, &e->resizes.behind) {
-		resize_wake(e, world_pod_uid(world_pod_at(e->world, *slot)));
+		resize_wake(&e->resizes, world_pod_uid(world_pod_at(e->world, *slot)));
 	}
 	for (uint32_t i = 0; i < e->resizes.awake; i++) {
 		struct resize *r = &e->resizes.items.items[i];
@@ -261,9 +262,9 @@ void resizes_decide(struct engine *e)
 	}
 }
 
-void resize_entry(const struct engine *e, uint32_t at, struct grant *entry)
+void resize_entry(const struct resizes *resizes, uint32_t at, struct grant *entry)
 {
-	vec_for_each (const struct resized, d, &e->resizes.decided) {
+	vec_for_each (const struct resized, d, &resizes->decided) {
 		if (d->gpu == at && strcmp(d->uid, entry->uid) == 0) {
 			entry->milli = d->share.milli;
 			entry->mem_mib = d->share.mib;
@@ -271,10 +272,10 @@ void resize_entry(const struct engine *e, uint32_t at, struct grant *entry)
 	}
 }
 
-bool resizes_shrink(const struct engine *e, uint32_t at)
+bool resizes_shrink(const struct resizes *resizes, uint32_t at)
 {
 	bool any = false;
-	vec_for_each (const struct resized, d, &e->resizes.decided) {
+	vec_for_each (const struct resized, d, &resizes->decided) {
 		any = any || (d->gpu == at && d->shrinks);
 	}
 	return any;
@@ -363,7 +364,7 @@ static void tell(struct engine *e, struct resize *r, const struct world_pod *p, 
 void resizes_emit(struct engine *e, struct plan *plan)
 {
 	vec_for_each (const uint32_t, slot, &e->resizes.behind) {
-		(void)resize_touch(e, world_pod_uid(world_pod_at(e->world, *slot)));
+		(void)resize_touch(&e->resizes, world_pod_uid(world_pod_at(e->world, *slot)));
 	}
 	for (uint32_t i = 0; i < e->resizes.awake; i++) {
 		struct resize *r = &e->resizes.items.items[i];
@@ -381,19 +382,19 @@ static bool has_it(const struct resize *r)
 	       (r->state == SHARE_HELD || r->state == SHARE_MEMORY_STAYS);
 }
 
-void resizes_sweep(struct engine *e)
+void resizes_sweep(struct resizes *resizes)
 {
-	struct resizes *all = &e->resizes;
-	for (uint32_t i = all->awake; i-- > 0;) {
-		const struct resize *r = &all->items.items[i];
-		const struct world_pod *p = world_pod_by_uid(e->world, r->uid);
+	for (uint32_t i = resizes->awake; i-- > 0;) {
+		const struct resize *r = &resizes->items.items[i];
+		const struct world_pod *p = world_pod_by_uid(resizes->picture->world, r->uid);
 		bool gone = p == NULL || world_pod_terminal(p);
-		bool idle = r->want.milli == 0 && e->time.now >= r->rest_until &&
-			    (p == NULL || (entries_say(&e->picture, p, told(p)) && !is_open(r, p)));
+		bool idle = r->want.milli == 0 && resizes->picture->time->now >= r->rest_until &&
+			    (p == NULL ||
+				    (entries_say(resizes->picture, p, told(p)) && !is_open(r, p)));
 		if (r->flight == 0 && (gone || idle)) {
-			resize_forget(all, i);
+			resize_forget(resizes, i);
 		} else if (has_it(r)) {
-			resize_rest(all, i);
+			resize_rest(resizes, i);
 		}
 	}
 }

@@ -36,6 +36,7 @@ struct change;
 struct grant;
 struct holder;
 struct outcome;
+struct picture;
 struct plan;
 struct world_pod;
 
@@ -58,6 +59,7 @@ struct resize {
 };
 
 struct resizes {
+	struct picture *picture; /* borrowed */
 	struct {
 		VEC_FIELDS(struct resize);
 	} items;
@@ -79,37 +81,37 @@ struct resizes {
 	} decided;
 };
 
-void resizes_init(struct engine *e);
+void resizes_init(struct resizes *resizes, struct picture *picture);
 void resizes_finish(struct resizes *all);
 void resize_wanted(struct engine *e, const struct change *c);
-void resizes_begin(struct engine *e); /* of a picture */
+void resizes_begin(struct resizes *resizes); /* of a picture */
 /* What an entry takes of its GPU; `p` is its tenant, NULL: the world knows of none. */
 struct share resize_counts(struct engine *e, const struct holder *h, const struct grant *entry,
 	const struct world_pod *p);
 /* At most what a tenant that no ledger names was told, or may yet be told by what was sent. */
-struct share resize_may_have(const struct engine *e, const struct world_pod *p);
+struct share resize_may_have(const struct resizes *resizes, const struct world_pod *p);
 /* Step 4, before those who wait: what runs comes first. */
 void resizes_decide(struct engine *e);
 /* The entry as it is to be written into the ledger of GPU `at` of the snapshot. */
-void resize_entry(const struct engine *e, uint32_t at, struct grant *entry);
+void resize_entry(const struct resizes *resizes, uint32_t at, struct grant *entry);
 /* Does what is to be written there give less to somebody? */
-bool resizes_shrink(const struct engine *e, uint32_t at);
+bool resizes_shrink(const struct resizes *resizes, uint32_t at);
 /* Tenants are told. */
 void resizes_emit(struct engine *e, struct plan *plan);
 void resize_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
-void resizes_sweep(struct engine *e);
-void resizes_new_term(struct engine *e);
+void resizes_sweep(struct resizes *resizes);
+void resizes_new_term(struct resizes *resizes);
 
 /* --- resizes.c: the table --- */
-struct resize *resize_find(const struct engine *e, const char *uid); /* NULL: nobody */
-struct resize *resize_touch(struct engine *e, const char *uid);	     /* awake; made if need be */
+struct resize *resize_find(const struct resizes *resizes, const char *uid); /* NULL: nobody */
+struct resize *resize_touch(struct resizes *resizes, const char *uid); /* awake; made if need be */
 /* Of a journal, in the order in which they were. */
-struct resize *resize_restore(struct engine *e, const char *uid, bool rests);
+struct resize *resize_restore(struct resizes *resizes, const char *uid, bool rests);
 void resize_unask(struct resize *r);
-void resize_wake(struct engine *e, const char *uid);
+void resize_wake(struct resizes *resizes, const char *uid);
 void resize_rest(struct resizes *all, uint32_t i); /* one that is awake */
 void resize_forget(struct resizes *all, uint32_t i);
 /* What a watch of pods said, before the world has it: whoever it is about may have to wake. */
-void resize_noted(struct engine *e, const struct change *c);
+void resize_noted(struct resizes *resizes, const struct change *c);
 
 #endif

@@ -15,9 +15,10 @@ static bool resize_same(const void *owner, uint32_t slot, const void *key)
 	return strcmp(all->items.items[slot].uid, key) == 0;
 }
 
-void resizes_init(struct engine *e)
+void resizes_init(struct resizes *resizes, struct picture *picture)
 {
-	map_init(&e->resizes.by_uid, resize_same, &e->resizes);
+	resizes->picture = picture;
+	map_init(&resizes->by_uid, resize_same, resizes);
 }
 
 static void resize_free(struct resize *r)
@@ -38,10 +39,10 @@ void resizes_finish(struct resizes *all)
 	map_finish(&all->by_uid);
 }
 
-struct resize *resize_find(const struct engine *e, const char *uid)
+struct resize *resize_find(const struct resizes *resizes, const char *uid)
 {
-	uint32_t i = map_find(&e->resizes.by_uid, hash_text(uid), uid);
-	return i == MAP_NONE ? NULL : &e->resizes.items.items[i];
+	uint32_t i = map_find(&resizes->by_uid, hash_text(uid), uid);
+	return i == MAP_NONE ? NULL : &resizes->items.items[i];
 }
 
 static void make(struct resizes *all, const char *uid)
@@ -72,11 +73,11 @@ static void wake_at(struct resizes *all, uint32_t i)
 	}
 }
 
-void resize_wake(struct engine *e, const char *uid)
+void resize_wake(struct resizes *resizes, const char *uid)
 {
-	uint32_t i = map_find(&e->resizes.by_uid, hash_text(uid), uid);
+	uint32_t i = map_find(&resizes->by_uid, hash_text(uid), uid);
 	if (i != MAP_NONE) {
-		wake_at(&e->resizes, i);
+		wake_at(resizes, i);
 	}
 }
 
@@ -85,34 +86,34 @@ void resize_rest(struct resizes *all, uint32_t i)
 	swap(all, i, --all->awake);
 }
 
-struct resize *resize_touch(struct engine *e, const char *uid)
+struct resize *resize_touch(struct resizes *resizes, const char *uid)
 {
-	if (resize_find(e, uid) == NULL) {
-		make(&e->resizes, uid);
+	if (resize_find(resizes, uid) == NULL) {
+		make(resizes, uid);
 	}
-	resize_wake(e, uid);
-	return resize_find(e, uid);
+	resize_wake(resizes, uid);
+	return resize_find(resizes, uid);
 }
 
-struct resize *resize_restore(struct engine *e, const char *uid, bool rests)
+struct resize *resize_restore(struct resizes *resizes, const char *uid, bool rests)
 {
-	if (rests && resize_find(e, uid) == NULL) {
-		make(&e->resizes, uid);
-		return resize_find(e, uid);
+	if (rests && resize_find(resizes, uid) == NULL) {
+		make(resizes, uid);
+		return resize_find(resizes, uid);
 	}
-	return resize_touch(e, uid);
+	return resize_touch(resizes, uid);
 }
 
-void resize_noted(struct engine *e, const struct change *c)
+void resize_noted(struct resizes *resizes, const struct change *c)
 {
 	const char *uid = c->type == CHANGE_SET ? c->pod->uid : c->uid;
 	if (c->type != CHANGE_SET && c->type != CHANGE_GONE && c->type != CHANGE_RELIST_END) {
 		return;
 	}
 	if (c->type == CHANGE_RELIST_END || uid == NULL) {
-		e->resizes.awake = (uint32_t)e->resizes.items.count;
+		resizes->awake = (uint32_t)resizes->items.count;
 	} else {
-		resize_wake(e, uid);
+		resize_wake(resizes, uid);
 	}
 }
 
@@ -123,7 +124,7 @@ void resize_wanted(struct engine *e, const struct change *c)
 	if (text_empty(c->uid)) {
 		return;
 	}
-	struct resize *r = resize_touch(e, c->uid);
+	struct resize *r = resize_touch(&e->resizes, c->uid);
 	r->want = sound ? (struct share){c->milli, c->mem_mib} : (struct share){0};
 	r->memory_stays = false;
 	r->state = sound ? SHARE_UNDERWAY : SHARE_UNASKED;
@@ -134,7 +135,7 @@ void resize_wanted(struct engine *e, const struct change *c)
 
 void engine_share_fate(const struct engine *e, const char *uid, struct share_fate *ret)
 {
-	const struct resize *r = resize_find(e, uid);
+	const struct resize *r = resize_find(&e->resizes, uid);
 	const struct world_pod *p = world_pod_by_uid(e->world, uid);
 	*ret = (struct share_fate){SHARE_UNASKED, NULL};
 	if (r == NULL || r->follows || p == NULL || p->gpu == NULL) {
@@ -202,14 +203,14 @@ void resize_forget(struct resizes *all, uint32_t i)
 }
 
 /* What is wanted is told anew by who wants it; but what was sent may still be done. */
-void resizes_new_term(struct engine *e)
+void resizes_new_term(struct resizes *resizes)
 {
-	vec_for_each (struct resize, r, &e->resizes.items) {
+	vec_for_each (struct resize, r, &resizes->items) {
 		resize_unask(r);
 		r->flight = 0;
 		r->rest_until = 0;
 		r->sealed = false;
 	}
-	e->resizes.awake = (uint32_t)e->resizes.items.count;
-	e->book.flights.told = 0;
+	resizes->awake = (uint32_t)resizes->items.count;
+	resizes->picture->book->flights.told = 0;
 }

@@ -51,9 +51,9 @@ static bool asks(struct engine *e, const struct waiter *w)
 	return e->time.now - w->passed.lacks_since >= e->cfg.scale_up_ms && !is_for_others(e, w);
 }
 
-static int64_t rests_until(const struct engine *e, uint64_t key)
+static int64_t rests_until(const struct scale *scale, uint64_t key)
 {
-	vec_for_each (const struct scale_rest, r, &e->scale.rests) {
+	vec_for_each (const struct scale_rest, r, &scale->rests) {
 		if (r->key == key) {
 			return r->until;
 		}
@@ -80,10 +80,10 @@ static bool bin_takes(
 	       b->gpus == waiter_count(w) && b->milli >= milli && b->mem_mib >= mib;
 }
 
-static uint32_t gpus_asked(const struct engine *e)
+static uint32_t gpus_asked(const struct scale *scale)
 {
 	uint32_t sum = 0;
-	vec_for_each (const struct scale_bin, b, &e->scale.bins) {
+	vec_for_each (const struct scale_bin, b, &scale->bins) {
 		sum += b->gpus;
 	}
 	return sum;
@@ -91,14 +91,14 @@ static uint32_t gpus_asked(const struct engine *e)
 
 /* The first GPUs with room, or more of them; NULL: there are enough already. */
 static struct scale_bin *bin_for(
-	struct engine *e, uint64_t key, const struct waiter *w, int64_t milli, int64_t mib)
+	struct scale *scale, uint64_t key, const struct waiter *w, int64_t milli, int64_t mib)
 {
-	vec_for_each (struct scale_bin, b, &e->scale.bins) {
+	vec_for_each (struct scale_bin, b, &scale->bins) {
 		if (bin_takes(b, key, w, milli, mib)) {
 			return b;
 		}
 	}
-	if (waiter_count(w) > SCALE_MOST - gpus_asked(e)) {
+	if (waiter_count(w) > SCALE_MOST - gpus_asked(scale)) {
 		return NULL;
 	}
 	struct scale_bin made = {.key = key,
@@ -108,19 +108,19 @@ static struct scale_bin *bin_for(
 		.mem_mib = INT64_MAX,
 		.company = w->asked.company,
 		.max_tenants = w->asked.max_tenants};
-	VEC_PUSH(&e->scale.bins, made);
-	return &e->scale.bins.items[e->scale.bins.count - 1];
+	VEC_PUSH(&scale->bins, made);
+	return &scale->bins.items[scale->bins.count - 1];
 }
 
 /* Only compute bounds a GPU of which nothing is known; memory is turned into compute by a guess. */
-static void pack(struct engine *e, uint64_t key, const struct waiter *w, int64_t guess)
+static void pack(struct scale *scale, uint64_t key, const struct waiter *w, int64_t guess)
 {
 	int64_t milli = w->asked.milli;
 	if (milli == 0) {
 		milli = share_milli_of_memory(w->asked.mem_mib, guess);
 	}
 	milli = milli > MODEL_GPU_MILLI ? MODEL_GPU_MILLI : milli;
-	struct scale_bin *b = bin_for(e, key, w, milli, 0);
+	struct scale_bin *b = bin_for(scale, key, w, milli, 0);
 	if (b == NULL) {
 		return;
 	}
@@ -133,19 +133,19 @@ static void pack(struct engine *e, uint64_t key, const struct waiter *w, int64_t
 }
 
 /* Since when the group's first one waits; 0: none does. */
-static int64_t asked_since(const struct engine *e, uint64_t key)
+static int64_t asked_since(const struct scale *scale, uint64_t key)
 {
 	int64_t since = 0;
-	vec_for_each (const struct scale_asked, a, &e->scale.asked) {
+	vec_for_each (const struct scale_asked, a, &scale->asked) {
 		since = a->key == key && (since == 0 || a->since < since) ? a->since : since;
 	}
 	return since;
 }
 
-static void rest(struct engine *e, uint64_t key, struct waiter *w, int64_t asked_for_s)
+static void rest(struct scale *scale, uint64_t key, struct waiter *w, int64_t asked_for_s)
 {
-	struct scale_rest made = {key, e->time.now + REST_MS};
-	VEC_PUSH(&e->scale.rests, made);
+	struct scale_rest made = {key, scale->picture->time->now + REST_MS};
+	VEC_PUSH(&scale->rests, made);
 	w->reason = REASON_NO_SCALE_UP;
 	w->asked_for_s = asked_for_s;
 }
@@ -173,52 +173,53 @@ static bool is_of_autoscaler(const struct node *n)
 
 /* Once seen it stays so: a cluster without nodes has nothing that would show it. Looked at only
  * where something is refused. */
-static void note_answers(struct engine *e)
+static void note_answers(struct scale *scale)
 {
 	bool matters = false;
-	vec_for_each (const struct standin, s, &e->scale.standins) {
+	vec_for_each (const struct standin, s, &scale->standins) {
 		matters = matters || s->refusal[0] != '\0';
 	}
-	for (uint32_t i = 0; i < world_node_slots(e->world) && matters && !e->scale.answered; i++) {
-		const struct world_node *n = world_node_at(e->world, i);
-		e->scale.answered = n->known && is_of_autoscaler(&n->noun);
+	for (uint32_t i = 0;
+		i < world_node_slots(scale->picture->world) && matters && !scale->answered; i++) {
+		const struct world_node *n = world_node_at(scale->picture->world, i);
+		scale->answered = n->known && is_of_autoscaler(&n->noun);
 	}
 }
 
 static void look_at(struct engine *e, struct waiter *w, int64_t guess)
 {
 	uint64_t key = scale_key(e->world, w);
-	if (e->time.now < rests_until(e, key)) {
-		wake_by(&e->time, rests_until(e, key));
+	if (e->time.now < rests_until(&e->scale, key)) {
+		wake_by(&e->time, rests_until(&e->scale, key));
 		w->reason = REASON_NO_SCALE_UP;
 		return;
 	}
-	int64_t since = asked_since(e, key);
+	int64_t since = asked_since(&e->scale, key);
 	if (since > 0 && e->time.now - since >= GIVE_UP_MS) {
-		rest(e, key, w, GIVE_UP_MS / 1000);
+		rest(&e->scale, key, w, GIVE_UP_MS / 1000);
 		return;
 	}
 	if (standins_in_vain(e, key)) {
-		rest(e, key, w, 0);
+		rest(&e->scale, key, w, 0);
 		return;
 	}
 	if (since > 0) {
 		wake_by(&e->time, since + GIVE_UP_MS);
 		w->asked_for_s = (e->time.now - since) / 1000;
 	}
-	const char *refusal = standins_refused(e, key);
+	const char *refusal = standins_refused(&e->scale, key);
 	if (refusal != NULL && e->scale.answered) {
 		w->reason = REASON_POLICY_REFUSED;
 		text_set(&w->refusal, refusal);
 	}
-	pack(e, key, w, guess);
+	pack(&e->scale, key, w, guess);
 }
 
 const char *scale_refusal(struct engine *e, const struct waiter *w)
 {
 	bool rests = w->reason == REASON_NO_SCALE_UP;
 	return e->cfg.scale_up_ms > 0 && !rests && asks(e, w)
-		       ? standins_refused(e, scale_key(e->world, w))
+		       ? standins_refused(&e->scale, scale_key(e->world, w))
 		       : NULL;
 }
 
@@ -226,8 +227,8 @@ static void gather(struct engine *e)
 {
 	int64_t guess = guess_mib(&e->picture);
 	VEC_CLEAR(&e->scale.asked);
-	standins_asked(e);
-	note_answers(e);
+	standins_asked(&e->scale);
+	note_answers(&e->scale);
 	VEC_CLEAR(&e->scale.bins);
 	for (size_t i = e->scale.rests.count; i-- > 0;) {
 		if (e->time.now >= e->scale.rests.items[i].until) {
@@ -258,12 +259,12 @@ static const struct world_pod *companion_of(const struct world *world, const str
 }
 
 /* Those before it in its group have the lower slots. */
-static uint32_t first_slot(const struct engine *e, size_t bin)
+static uint32_t first_slot(const struct scale *scale, size_t bin)
 {
 	uint32_t slot = 0;
 	for (size_t i = 0; i < bin; i++) {
-		const struct scale_bin *b = &e->scale.bins.items[i];
-		slot = b->key == e->scale.bins.items[bin].key ? b->next : slot;
+		const struct scale_bin *b = &scale->bins.items[i];
+		slot = b->key == scale->bins.items[bin].key ? b->next : slot;
 	}
 	return slot;
 }
@@ -273,8 +274,8 @@ static void ask(struct engine *e, struct plan *plan)
 	for (size_t i = 0; i < e->scale.bins.count; i++) {
 		struct scale_bin *b = &e->scale.bins.items[i];
 		enum slot filled = SLOT_TAKEN;
-		for (b->next = first_slot(e, i); b->next < 2 * SCALE_MOST && filled == SLOT_TAKEN;
-			b->next++) {
+		for (b->next = first_slot(&e->scale, i);
+			b->next < 2 * SCALE_MOST && filled == SLOT_TAKEN; b->next++) {
 			filled = standin_fill(e, b, plan);
 		}
 	}
@@ -286,7 +287,7 @@ static bool whole_is_served(const struct engine *e)
 {
 	bool served = false;
 	vec_for_each (struct whole *const, w, &e->wholes.ranked) {
-		served = served || (*w)->fits || whole_is_held(e, *w);
+		served = served || (*w)->fits || whole_is_held(&e->wholes, *w);
 	}
 	return served;
 }
@@ -329,18 +330,18 @@ void scale_up(struct engine *e, struct plan *plan)
 	standins_let_go(e, plan);
 }
 
-void scale_discount(struct engine *e)
+void scale_discount(struct scale *scale)
 {
-	standins_mark(e);
-	for (size_t i = 0; i < e->book.holders.count; i++) {
-		const struct holder *h = e->book.holders.items[i];
+	standins_mark(scale);
+	for (size_t i = 0; i < scale->picture->book->holders.count; i++) {
+		const struct holder *h = scale->picture->book->holders.items[i];
 		const struct world_pod *p =
-			holder_asks_for_node(h) ? companion_of(e->world, h) : NULL;
-		uint32_t at = p != NULL && p->node < e->picture.node_to_snap.count
-				      ? e->picture.node_to_snap.items[p->node]
+			holder_asks_for_node(h) ? companion_of(scale->picture->world, h) : NULL;
+		uint32_t at = p != NULL && p->node < scale->picture->node_to_snap.count
+				      ? scale->picture->node_to_snap.items[p->node]
 				      : WORLD_NONE;
 		if (at != WORLD_NONE && !world_pod_terminal(p)) {
-			struct place_node *n = &e->picture.snap.nodes.items[at];
+			struct place_node *n = &scale->picture->snap.nodes.items[at];
 			n->free_cpu_milli += p->takes->cpu_milli;
 			n->free_mem_bytes += p->takes->mem_bytes;
 			n->free_slots++;

@@ -28,6 +28,7 @@
 struct engine;
 struct holder;
 struct outcome;
+struct picture;
 struct str;
 struct unpack;
 struct waiter;
@@ -70,7 +71,8 @@ struct standin {
 };
 
 struct scale {
-	bool answered; /* an autoscaler of nodes was seen at work: somebody listens */
+	struct picture *picture; /* borrowed */
+	bool answered;		 /* an autoscaler of nodes was seen at work: somebody listens */
 	struct {
 		VEC_FIELDS(struct scale_rest {
 			uint64_t key;
@@ -100,7 +102,7 @@ struct scale {
 enum slot { SLOT_TAKEN, SLOT_WAITS, SLOT_IMPOSSIBLE };
 
 /* In the snapshot: who stands in for others is no obstacle to them. */
-void scale_discount(struct engine *e);
+void scale_discount(struct scale *scale);
 /* After the decisions of a step. */
 void scale_up(struct engine *e, struct plan *plan);
 /* What an admission policy said to what would ask for a node for it; NULL: nothing, or it does not
@@ -109,23 +111,23 @@ const char *scale_refusal(struct engine *e, const struct waiter *w);
 /* What was asked for; not whether anybody answers. */
 void scale_forget(struct scale *s);
 void scale_finish(struct scale *s);
-bool scale_rest_unpack(struct engine *e, struct unpack *u);
+bool scale_rest_unpack(struct scale *scale, struct unpack *u);
 
 /* standin.c */
 bool standin_is_one(const struct world_pod *p);
 enum slot standin_fill(struct engine *e, const struct scale_bin *b, struct plan *plan);
 /* What the world has, and where nothing is opened for a moment after one. */
-void standins_mark(struct engine *e);
+void standins_mark(struct scale *scale);
 /* A tenant would open a GPU of this node. True: one holds it, and goes for that. */
-bool standins_yield(struct engine *e, const char *node);
+bool standins_yield(struct scale *scale, const char *node);
 /* One of the group was bound minutes ago, and none of its tenants can use that node. */
 bool standins_in_vain(struct engine *e, uint64_t key);
 /* What an admission policy said to one of the group; NULL: none said a thing. */
-const char *standins_refused(const struct engine *e, uint64_t key);
-void standin_settle(struct engine *e, uint64_t id, const struct outcome *o);
-void standins_asked(struct engine *e); /* into scale.asked */
+const char *standins_refused(const struct scale *scale, uint64_t key);
+void standin_settle(struct scale *scale, uint64_t id, const struct outcome *o);
+void standins_asked(struct scale *scale); /* into scale.asked */
 void standins_let_go(struct engine *e, struct plan *plan);
-bool standin_unpack(struct engine *e, struct unpack *u);
+bool standin_unpack(struct scale *scale, struct unpack *u);
 
 /* scale_where.c: what a tenant says of nodes */
 uint64_t scale_key(struct world *world, const struct waiter *w);

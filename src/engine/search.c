@@ -17,11 +17,11 @@ static bool is_closed(const struct place_node *n)
 	return !n->noun->ready || (n->no_grants && !n->noun->unschedulable);
 }
 
-static struct search *search_on(struct engine *e, const char *node)
+static struct search *search_on(struct orphans *orphans, const char *node)
 {
-	uint32_t at = snap_node_of(&e->picture, node);
-	return at == WORLD_NONE || at >= e->orphans.searches.count ? NULL
-								   : &e->orphans.searches.items[at];
+	uint32_t at = snap_node_of(orphans->picture, node);
+	return at == WORLD_NONE || at >= orphans->searches.count ? NULL
+								 : &orphans->searches.items[at];
 }
 
 static bool is_sought(const struct step_time *time, const struct orphan *o)
@@ -39,7 +39,7 @@ static bool count_orphans(struct engine *e)
 		VEC_PUSH(&e->orphans.searches, (struct search){0});
 	}
 	vec_for_each (const struct orphan, o, &e->orphans.items) {
-		struct search *s = is_sought(&e->time, o) ? search_on(e, o->node) : NULL;
+		struct search *s = is_sought(&e->time, o) ? search_on(&e->orphans, o->node) : NULL;
 		if (s != NULL) {
 			s->leaving += o->leaving ? 1 : 0;
 			s->lost += o->leaving ? 0 : 1;
@@ -59,16 +59,18 @@ static bool goes_amiss(const struct picture *picture, const struct holder *h)
 	       picture->snap_gpus.items[h->snap_at].entries == 0;
 }
 
-static void count_searchers(struct engine *e)
+static void count_searchers(struct orphans *orphans)
 {
-	for (size_t i = 0; i < e->book.holders.count; i++) {
-		const struct holder *h = e->book.holders.items[i];
-		struct search *of = goes_amiss(&e->picture, h) ? search_on(e, h->node) : NULL;
+	for (size_t i = 0; i < orphans->picture->book->holders.count; i++) {
+		const struct holder *h = orphans->picture->book->holders.items[i];
+		struct search *of =
+			goes_amiss(orphans->picture, h) ? search_on(orphans, h->node) : NULL;
 		if (of != NULL) {
 			of->amiss++;
 		}
-		struct search *s =
-			h->search && h->snap_step == e->time.step ? search_on(e, h->node) : NULL;
+		struct search *s = h->search && h->snap_step == orphans->picture->time->step
+					   ? search_on(orphans, h->node)
+					   : NULL;
 		if (s != NULL) {
 			s->opening += h->pod.identity == NULL ? 1 : 0;
 			s->unbound += !h->in_world || text_empty(h->pod.node) ? 1 : 0;
@@ -101,7 +103,7 @@ void searches_plan(struct engine *e)
 {
 	VEC_CLEAR(&e->orphans.searches);
 	if (count_orphans(e)) {
-		count_searchers(e);
+		count_searchers(&e->orphans);
 	}
 	for (size_t i = 0; i < e->orphans.searches.count; i++) {
 		want(&e->orphans.searches.items[i], &e->picture.snap.nodes.items[i]);
@@ -110,7 +112,7 @@ void searches_plan(struct engine *e)
 		struct place_gpu *g = &e->picture.snap.gpus.items[i];
 		const struct holder *h = e->picture.snap_gpus.items[i].holder;
 		/* What is left of a search that is over is anybody's who comes before it goes. */
-		g->searches = !g->fenced && h->search && goes_on(search_on(e, h->node));
+		g->searches = !g->fenced && h->search && goes_on(search_on(&e->orphans, h->node));
 		g->fenced = g->fenced || g->searches;
 	}
 }
@@ -159,7 +161,7 @@ static void ask(struct engine *e, int64_t now, uint32_t node, struct plan *plan)
 static void ask_where_due(struct engine *e, int64_t now, struct plan *plan)
 {
 	vec_for_each (struct orphan, o, &e->orphans.items) {
-		struct search *s = is_sought(&e->time, o) ? search_on(e, o->node) : NULL;
+		struct search *s = is_sought(&e->time, o) ? search_on(&e->orphans, o->node) : NULL;
 		if (s == NULL) {
 			continue;
 		}
@@ -213,7 +215,7 @@ void searches_tend(struct engine *e, int64_t now, struct plan *plan)
 		if (!h->search) {
 			continue;
 		}
-		if (goes_on(search_on(e, h->node))) {
+		if (goes_on(search_on(&e->orphans, h->node))) {
 			ask_again(e, now, h, plan);
 		} else if (is_used(&e->picture, h)) {
 			/* Nobody looked for it, but somebody may run on it. */

@@ -197,7 +197,7 @@ void engine_settle(
 		job_settle(e, now.mono_ms, action_id, o);
 		resize_settle(e, now.mono_ms, action_id, o);
 		inject_settle(e, now.mono_ms, action_id, o);
-		standin_settle(e, action_id, o);
+		standin_settle(&e->scale, action_id, o);
 		settle_word(&e->book, o);
 	}
 	if (w != NULL) {

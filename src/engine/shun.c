@@ -56,14 +56,14 @@ static void make_way(struct shuns *all)
 	}
 }
 
-static void add(struct engine *e, const struct shun *like)
+static void add(struct shuns *shuns, const struct shun *like)
 {
-	drop_old(&e->shuns, like, e->time.now);
-	if (like->until > e->time.now) {
+	drop_old(shuns, like, shuns->picture->time->now);
+	if (like->until > shuns->picture->time->now) {
 		struct shun s = *like;
 		s.what = xstrdup(like->what);
-		make_way(&e->shuns);
-		VEC_PUSH(&e->shuns.items, s);
+		make_way(shuns);
+		VEC_PUSH(&shuns->items, s);
 	}
 }
 
@@ -79,7 +79,7 @@ void shun_wanted(struct engine *e, const struct change *c)
 		const struct shun s = {.workload = company_workload(e, &pod),
 			.what = (char *)(uintptr_t)p->gpu->uuid,
 			.until = e->time.now + c->for_ms};
-		add(e, &s);
+		add(&e->shuns, &s);
 	}
 }
 
@@ -90,7 +90,7 @@ void shun_refused(struct engine *e, const struct pod *pod, const char *node, int
 		.is_node = true,
 		.until = e->time.now + for_ms};
 	if (!text_empty(node)) {
-		add(e, &s);
+		add(&e->shuns, &s);
 	}
 }
 
@@ -119,19 +119,19 @@ bool shuns_hide(struct engine *e, const struct waiter *w)
 	return all->hidden.count > 0;
 }
 
-void shuns_show(struct engine *e)
+void shuns_show(struct shuns *shuns)
 {
-	vec_for_each (const uint32_t, at, &e->shuns.hidden) {
-		move(&e->picture, *at, OUT_OF_SIGHT);
+	vec_for_each (const uint32_t, at, &shuns->hidden) {
+		move(shuns->picture, *at, OUT_OF_SIGHT);
 	}
-	VEC_CLEAR(&e->shuns.hidden);
+	VEC_CLEAR(&shuns->hidden);
 }
 
 /* --- the journal --- */
 
-void shuns_save(const struct engine *e, struct str *scratch, state_put put, void *data)
+void shuns_save(const struct shuns *shuns, struct str *scratch, state_put put, void *data)
 {
-	vec_for_each (const struct shun, s, &e->shuns.items) {
+	vec_for_each (const struct shun, s, &shuns->items) {
 		str_reset(scratch);
 		str_append_char(scratch, RECORD_SHUN);
 		pack_u64(scratch, s->workload);
@@ -143,16 +143,16 @@ void shuns_save(const struct engine *e, struct str *scratch, state_put put, void
 	}
 }
 
-bool shun_unpack(struct engine *e, struct unpack *u)
+bool shun_unpack(struct shuns *shuns, struct unpack *u)
 {
 	uint64_t workload = unpack_u64(u);
 	const char *what = unpack_text(u);
 	bool is_node = unpack_u64(u) != 0;
 	int64_t until = unpack_i64(u);
-	if (u->bad || text_empty(what) || e->shuns.items.count >= SHUNS_MAX) {
+	if (u->bad || text_empty(what) || shuns->items.count >= SHUNS_MAX) {
 		return false;
 	}
 	struct shun s = {workload, xstrdup(what), is_node, until};
-	VEC_PUSH(&e->shuns.items, s);
+	VEC_PUSH(&shuns->items, s);
 	return true;
 }

@@ -17,6 +17,7 @@
 
 struct change;
 struct engine;
+struct picture;
 struct pod;
 struct waiter;
 
@@ -28,6 +29,7 @@ struct shun {
 };
 
 struct shuns {
+	struct picture *picture; /* borrowed */
 	struct {
 		VEC_FIELDS(struct shun);
 	} items;
@@ -44,7 +46,7 @@ void shun_wanted(struct engine *e, const struct change *c);
 /* Takes them out of the picture for that waiter; true: there were any, and shuns_show is to be
  * called. */
 bool shuns_hide(struct engine *e, const struct waiter *w);
-void shuns_show(struct engine *e);
+void shuns_show(struct shuns *shuns);
 /* The scheduler has refused the node to that pod, which a controller makes anew. */
 void shun_refused(struct engine *e, const struct pod *pod, const char *node, int64_t for_ms);
 

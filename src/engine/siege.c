@@ -199,7 +199,7 @@ static bool node_takes(struct engine *e, const struct siege_want *want,
 static const struct world_pod *first_of(const struct engine *e, const struct siege *s)
 {
 	vec_for_each (const struct world_pod *const, p, &s->chosen) {
-		if (evict_is_doubtful(e, *p)) {
+		if (evict_is_doubtful(&e->evictions, *p)) {
 			return *p;
 		}
 	}

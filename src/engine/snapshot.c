@@ -164,8 +164,8 @@ static enum gpu_state holder_state(const struct engine *e, const struct holder *
 {
 	const struct pod *p = &h->pod;
 	enum inject_form form;
-	if (!inject_knows(e, h, &form) || !h->in_world || p->identity == NULL || !p->holds ||
-		p->phase != POD_RUNNING) {
+	if (!inject_knows(&e->inject, h, &form) || !h->in_world || p->identity == NULL ||
+		!p->holds || p->phase != POD_RUNNING) {
 		return GPU_OPENING;
 	}
 	bool busy = h->flight != 0 || h->avoid_rv != NULL || h->acked_rv != NULL;
@@ -194,8 +194,8 @@ static bool is_void(struct engine *e, const struct holder *h, const struct waite
 {
 	uint32_t node = snap_node_of(&e->picture, h->node);
 	bool closed = node != WORLD_NONE && e->picture.snap.nodes.items[node].no_grants;
-	bool useless = closed || health_is_bad(e, h) || mps_is_ill(&e->picture, h) ||
-		       inject_is_vain(e, h) || inject_is_vain_for(e, h, &w->pod);
+	bool useless = closed || health_is_bad(&e->ailments, h) || mps_is_ill(&e->picture, h) ||
+		       inject_is_vain(&e->inject, h) || inject_is_vain_for(&e->inject, h, &w->pod);
 	return useless && w->flight == 0 && w->landings.count == 0;
 }
 
@@ -231,8 +231,8 @@ static void count_entry(struct engine *e, struct place_gpu *g, struct snap_gpu *
 		}
 		return;
 	}
-	if (e->quota_used.count > 0 && p == NULL) {
-		quotas_hold(e, entry->ns, entry->milli);
+	if (e->quotas.used.count > 0 && p == NULL) {
+		quotas_hold(&e->quotas, entry->ns, entry->milli);
 	}
 	struct manners manners = manners_of_pod(e, p);
 	s->keepers += p != NULL && p->gpu->keeps_node ? 1 : 0;
@@ -272,7 +272,7 @@ static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu
 			mark_counted(e, s->holder, i, p);
 		}
 	}
-	if (e->quota_used.count > 0) {
+	if (e->quotas.used.count > 0) {
 		count_struck_out(&e->book, s->holder);
 	}
 }
@@ -297,7 +297,7 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 	enum gpu_state state = holder_state(e, h);
 	struct place_node *n = &e->picture.snap.nodes.items[node];
 	learn_memory(&e->book, n, h);
-	bool bad = h->in_world && health_is_bad(e, h);
+	bool bad = h->in_world && health_is_bad(&e->ailments, h);
 	struct place_gpu g = {.node = node,
 		.state = state,
 		.capacity_pod = h->name,
@@ -306,8 +306,8 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 		.max_tenants = MODEL_GRANTS_MAX,
 		.company = place_nobody(h->mps),
 		.mps = h->mps,
-		.fenced =
-			bad || inject_is_vain(e, h) || (h->in_world && capacity_failed(e, h, now)),
+		.fenced = bad || inject_is_vain(&e->inject, h) ||
+			  (h->in_world && capacity_failed(e, h, now)),
 		.unhealthy = bad};
 	g.free_mib = g.usable_mib;
 	struct snap_gpu s = {.holder = h};
@@ -367,9 +367,9 @@ static void add_uncounted(struct engine *e, const struct world_pod *p, uint32_t 
 	struct place_gpu *g = &e->picture.snap.gpus.items[at];
 	struct manners manners = manners_of_tenant(e, p, slot);
 	company_joins(g, &e->picture.snap_gpus.items[at], &manners);
-	struct share share = resize_may_have(e, p);
+	struct share share = resize_may_have(&e->resizes, p);
 	if (share.milli > p->gpu->milli) {
-		quotas_take_pod(e, p, share.milli - p->gpu->milli);
+		quotas_take_pod(&e->quotas, p, share.milli - p->gpu->milli);
 	}
 	g->free_milli -= share.milli;
 	g->free_mib -= share.mib;
@@ -422,13 +422,13 @@ void snapshot_build(struct engine *e, int64_t now)
 {
 	picture_begin(&e->picture);
 	e->searches = e->forgotten = 0;
-	quotas_begin(e);
-	resizes_begin(e);
+	quotas_begin(&e->quotas);
+	resizes_begin(&e->resizes);
 	companies_begin(&e->companies);
 	add_nodes(e, now);
-	health_look(e);
+	health_look(&e->ailments);
 	add_holders(e, now);
-	scale_discount(e);
+	scale_discount(&e->scale);
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		add_tenant(e, world_class_at(e->world, WORLD_TENANT, i),
 			world_class_slot(e->world, WORLD_TENANT, i));
@@ -439,6 +439,6 @@ void snapshot_build(struct engine *e, int64_t now)
 	holds_count(&e->picture);
 	companies_settle(&e->picture);
 	mps_settle(&e->picture);
-	quotas_count_waiters(e);
+	quotas_count_waiters(&e->quotas);
 	orphans_find(e);
 }

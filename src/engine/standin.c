@@ -33,9 +33,9 @@ bool standin_is_one(const struct world_pod *p)
 	       strlen(name) < STANDIN_NAME_MAX && strcmp(p->ns, NAME_NAMESPACE) == 0;
 }
 
-static struct standin *find(struct engine *e, const char *name)
+static struct standin *find(struct scale *scale, const char *name)
 {
-	vec_for_each (struct standin, s, &e->scale.standins) {
+	vec_for_each (struct standin, s, &scale->standins) {
 		if (strcmp(s->name, name) == 0) {
 			return s;
 		}
@@ -43,15 +43,15 @@ static struct standin *find(struct engine *e, const char *name)
 	return NULL;
 }
 
-static struct standin *touch(struct engine *e, const char *name)
+static struct standin *touch(struct scale *scale, const char *name)
 {
-	struct standin *s = find(e, name);
+	struct standin *s = find(scale, name);
 	if (s == NULL) {
-		struct standin made = {
-			.since = e->time.now, .nodes = (uint32_t)e->picture.snap.nodes.count};
+		struct standin made = {.since = scale->picture->time->now,
+			.nodes = (uint32_t)scale->picture->snap.nodes.count};
 		snprintf(made.name, sizeof made.name, "%s", name);
-		VEC_PUSH(&e->scale.standins, made);
-		s = &e->scale.standins.items[e->scale.standins.count - 1];
+		VEC_PUSH(&scale->standins, made);
+		s = &scale->standins.items[scale->standins.count - 1];
 	}
 	return s;
 }
@@ -63,28 +63,28 @@ static bool is_over(const struct world_pod *p)
 
 /* --- in the picture --- */
 
-static void gather(struct engine *e, enum world_class class)
+static void gather(struct scale *scale, enum world_class class)
 {
-	for (size_t i = 0; i < world_class_count(e->world, class); i++) {
-		const struct world_pod *p = world_class_at(e->world, class, i);
+	for (size_t i = 0; i < world_class_count(scale->picture->world, class); i++) {
+		const struct world_pod *p = world_class_at(scale->picture->world, class, i);
 		if (standin_is_one(p)) {
-			VEC_PUSH(&e->scale.there, p);
+			VEC_PUSH(&scale->there, p);
 		}
 	}
 }
 
-static void note_bound(struct engine *e, const struct world_pod *p)
+static void note_bound(struct scale *scale, const struct world_pod *p)
 {
-	struct standin *s = touch(e, world_pod_name(p));
-	const struct world_node *n = world_node_at(e->world, p->node);
+	struct standin *s = touch(scale, world_pod_name(p));
+	const struct world_node *n = world_node_at(scale->picture->world, p->node);
 	if (s->landed_at == 0 || strcmp(s->node, text_or(n->name, "")) != 0) {
-		s->landed_at = e->time.now > 0 ? e->time.now : 1;
+		s->landed_at = scale->picture->time->now > 0 ? scale->picture->time->now : 1;
 		/* Nodes have come since. A GPU of one that was there may just have got free. */
-		e->scale.answered = e->scale.answered || e->picture.snap.nodes.count > s->nodes;
+		scale->answered = scale->answered || scale->picture->snap.nodes.count > s->nodes;
 		s->yields = s->served = false;
 	}
 	snprintf(s->node, sizeof s->node, "%s", text_or(n->name, ""));
-	s->free_at = e->time.now + FREE_MS;
+	s->free_at = scale->picture->time->now + FREE_MS;
 }
 
 /* As if it were not there; whoever opens a GPU waits until it has gone. */
@@ -102,35 +102,37 @@ static void discount(struct picture *picture, const struct world_pod *p)
 	n->free_slots++;
 }
 
-void standins_mark(struct engine *e)
+void standins_mark(struct scale *scale)
 {
-	VEC_CLEAR(&e->scale.there);
-	gather(e, WORLD_WHOLE);
-	gather(e, WORLD_PENDING);
-	vec_for_each (const struct world_pod *const, each, &e->scale.there) {
+	VEC_CLEAR(&scale->there);
+	gather(scale, WORLD_WHOLE);
+	gather(scale, WORLD_PENDING);
+	vec_for_each (const struct world_pod *const, each, &scale->there) {
 		if ((*each)->node != WORLD_NONE) {
-			note_bound(e, *each);
-			discount(&e->picture, *each);
+			note_bound(scale, *each);
+			discount(scale->picture, *each);
 		}
 	}
-	vec_for_each (const struct standin, s, &e->scale.standins) {
-		uint32_t at =
-			e->time.now < s->free_at ? snap_node_of(&e->picture, s->node) : WORLD_NONE;
-		const struct world_pod *p = world_pod_find(e->world, NAME_NAMESPACE, s->name);
+	vec_for_each (const struct standin, s, &scale->standins) {
+		uint32_t at = scale->picture->time->now < s->free_at
+				      ? snap_node_of(scale->picture, s->node)
+				      : WORLD_NONE;
+		const struct world_pod *p =
+			world_pod_find(scale->picture->world, NAME_NAMESPACE, s->name);
 		if (at != WORLD_NONE && (p == NULL || is_over(p))) {
-			e->picture.snap.nodes.items[at].no_opening = true;
-			wake_by(&e->time, s->free_at);
+			scale->picture->snap.nodes.items[at].no_opening = true;
+			wake_by(scale->picture->time, s->free_at);
 		}
 	}
 }
 
-bool standins_yield(struct engine *e, const char *node)
+bool standins_yield(struct scale *scale, const char *node)
 {
 	bool held = false;
-	vec_for_each (struct standin, s, &e->scale.standins) {
+	vec_for_each (struct standin, s, &scale->standins) {
 		const struct world_pod *p =
 			strcmp(s->node, node) == 0
-				? world_pod_find(e->world, NAME_NAMESPACE, s->name)
+				? world_pod_find(scale->picture->world, NAME_NAMESPACE, s->name)
 				: NULL;
 		if (p != NULL && p->node != WORLD_NONE && !is_over(p)) {
 			s->yields = held = true;
@@ -202,23 +204,23 @@ bool standins_in_vain(struct engine *e, uint64_t key)
 
 /* --- asking --- */
 
-void standins_asked(struct engine *e)
+void standins_asked(struct scale *scale)
 {
-	vec_for_each (const struct world_pod *const, each, &e->scale.there) {
+	vec_for_each (const struct world_pod *const, each, &scale->there) {
 		const char *name = world_pod_name(*each);
 		if ((*each)->node == WORLD_NONE && !is_over(*each)) {
-			struct scale_asked made = {.since = touch(e, name)->since};
+			struct scale_asked made = {.since = touch(scale, name)->since};
 			made.key = key_of(name);
-			VEC_PUSH(&e->scale.asked, made);
+			VEC_PUSH(&scale->asked, made);
 		}
 	}
 }
 
 /* Somebody of this group is about to have a GPU, and others may have room on it. */
-static bool group_opens(struct engine *e, uint64_t key)
+static bool group_opens(struct scale *scale, uint64_t key)
 {
-	vec_for_each (struct standin, s, &e->scale.standins) {
-		if (key_of(s->name) == key && !s->served && is_spent(&e->book, s)) {
+	vec_for_each (struct standin, s, &scale->standins) {
+		if (key_of(s->name) == key && !s->served && is_spent(scale->picture->book, s)) {
 			return true;
 		}
 	}
@@ -254,9 +256,9 @@ static enum slot send(
 	return SLOT_WAITS;
 }
 
-void standin_settle(struct engine *e, uint64_t id, const struct outcome *o)
+void standin_settle(struct scale *scale, uint64_t id, const struct outcome *o)
 {
-	vec_for_each (struct standin, s, &e->scale.standins) {
+	vec_for_each (struct standin, s, &scale->standins) {
 		if (s->flight == id) {
 			char name[REFUSAL_NAME_MAX];
 			s->flight = 0;
@@ -268,10 +270,10 @@ void standin_settle(struct engine *e, uint64_t id, const struct outcome *o)
 	}
 }
 
-const char *standins_refused(const struct engine *e, uint64_t key)
+const char *standins_refused(const struct scale *scale, uint64_t key)
 {
-	vec_for_each (const struct standin, s, &e->scale.standins) {
-		bool there = world_pod_find(e->world, NAME_NAMESPACE, s->name) != NULL;
+	vec_for_each (const struct standin, s, &scale->standins) {
+		bool there = world_pod_find(scale->picture->world, NAME_NAMESPACE, s->name) != NULL;
 		if (key_of(s->name) == key && !there && s->refusal[0] != '\0') {
 			return s->refusal;
 		}
@@ -284,7 +286,7 @@ enum slot standin_fill(struct engine *e, const struct scale_bin *b, struct plan 
 	char name[STANDIN_NAME_MAX];
 	snprintf(name, sizeof name, NAME_HEAD "%012llx-%u", (unsigned long long)b->key, b->next);
 	const struct world_pod *p = world_pod_find(e->world, NAME_NAMESPACE, name);
-	struct standin *s = touch(e, name);
+	struct standin *s = touch(&e->scale, name);
 	bool lasts = counts(e, s);
 	if (s->served || is_spent(&e->book, s)) {
 		/* The name stays taken, so that those who wait keep theirs. */
@@ -298,20 +300,21 @@ enum slot standin_fill(struct engine *e, const struct scale_bin *b, struct plan 
 	}
 	if (p == NULL) {
 		s->landed_at = 0;
-		return group_opens(e, b->key) ? SLOT_WAITS : send(e, b, s, plan);
+		return group_opens(&e->scale, b->key) ? SLOT_WAITS : send(e, b, s, plan);
 	}
 	return is_over(p) ? SLOT_TAKEN : SLOT_WAITS;
 }
 
 /* --- and going --- */
 
-static void forget_absent(struct engine *e)
+static void forget_absent(struct scale *scale)
 {
-	for (size_t i = e->scale.standins.count; i-- > 0;) {
-		const struct standin *s = &e->scale.standins.items[i];
-		if (s->wanted != e->time.step && e->time.now >= s->free_at &&
-			world_pod_find(e->world, NAME_NAMESPACE, s->name) == NULL) {
-			VEC_REMOVE_SWAP(&e->scale.standins, i);
+	for (size_t i = scale->standins.count; i-- > 0;) {
+		const struct standin *s = &scale->standins.items[i];
+		if (s->wanted != scale->picture->time->step &&
+			scale->picture->time->now >= s->free_at &&
+			world_pod_find(scale->picture->world, NAME_NAMESPACE, s->name) == NULL) {
+			VEC_REMOVE_SWAP(&scale->standins, i);
 		}
 	}
 }
@@ -323,7 +326,7 @@ void standins_let_go(struct engine *e, struct plan *plan)
 		if (p->deleting) {
 			continue;
 		}
-		struct standin *s = touch(e, world_pod_name(p));
+		struct standin *s = touch(&e->scale, world_pod_name(p));
 		if (s->wanted == e->time.step && !world_pod_terminal(p)) {
 			continue;
 		}
@@ -334,5 +337,5 @@ void standins_let_go(struct engine *e, struct plan *plan)
 		emit_companion_delete(e, p, plan);
 		s->gone_at = e->time.now;
 	}
-	forget_absent(e);
+	forget_absent(&e->scale);
 }

@@ -100,9 +100,7 @@ struct engine {
 	struct {
 		VEC_FIELDS(struct chosen);
 	} chosen;
-	struct {
-		VEC_FIELDS(int64_t);
-	} quota_used; /* beside the world's quotas: thousandths of a GPU */
+	struct quotas quotas;
 	struct companies companies;
 	uint64_t policy_version; /* of the world, when the last pass over policies began */
 	struct engine_report report;

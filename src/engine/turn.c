@@ -10,9 +10,9 @@
 /* A large model takes minutes to load. One that is not Ready by then may never be. */
 #define TURN_MS 600000
 
-static struct turn *turn_find(const struct engine *e, const char *uid)
+static struct turn *turn_find(const struct turns *turns, const char *uid)
 {
-	vec_for_each (struct turn, t, &e->turns) {
+	vec_for_each (struct turn, t, turns) {
 		if (strcmp(t->uid, uid) == 0) {
 			return t;
 		}
@@ -20,13 +20,13 @@ static struct turn *turn_find(const struct engine *e, const char *uid)
 	return NULL;
 }
 
-static const struct turn *turn_touch(struct engine *e, const char *uid)
+static const struct turn *turn_touch(struct turns *turns, const char *uid)
 {
-	struct turn *t = turn_find(e, uid);
+	struct turn *t = turn_find(turns, uid);
 	if (t == NULL) {
-		struct turn made = {xstrdup(uid), e->time.now};
-		VEC_PUSH(&e->turns, made);
-		t = &e->turns.items[e->turns.count - 1];
+		struct turn made = {xstrdup(uid), turns->picture->time->now};
+		VEC_PUSH(turns, made);
+		t = &turns->items[turns->count - 1];
 	}
 	return t;
 }
@@ -37,10 +37,10 @@ static bool takes_turns(const struct waiter *w)
 	return f != NULL && f->way == FRAMEWORK_FRACTION;
 }
 
-void turn_begins(struct engine *e, const struct waiter *w)
+void turn_begins(struct turns *turns, const struct waiter *w)
 {
 	if (takes_turns(w)) {
-		(void)turn_touch(e, w->uid);
+		(void)turn_touch(turns, w->uid);
 	}
 }
 
@@ -59,16 +59,17 @@ static bool is_starting(const struct book *book, const struct world_pod *p)
 }
 
 static const struct world_pod *starts_on(
-	struct engine *e, const struct holder *h, const char *but, int64_t *ret_until)
+	struct turns *turns, const struct holder *h, const char *but, int64_t *ret_until)
 {
 	const struct ledger *l = holder_ledger(h);
 	for (uint32_t i = 0; i < l->count; i++) {
-		const struct world_pod *p = world_pod_by_uid(e->world, l->items[i].uid);
-		if (strcmp(l->items[i].uid, but) == 0 || !is_starting(&e->book, p)) {
+		const struct world_pod *p =
+			world_pod_by_uid(turns->picture->world, l->items[i].uid);
+		if (strcmp(l->items[i].uid, but) == 0 || !is_starting(turns->picture->book, p)) {
 			continue;
 		}
-		int64_t until = turn_touch(e, l->items[i].uid)->since + TURN_MS;
-		if (e->time.now < until) {
+		int64_t until = turn_touch(turns, l->items[i].uid)->since + TURN_MS;
+		if (turns->picture->time->now < until) {
 			*ret_until = until;
 			return p;
 		}
@@ -77,37 +78,39 @@ static const struct world_pod *starts_on(
 }
 
 const struct world_pod *turn_of_another(
-	struct engine *e, const struct waiter *w, int64_t *ret_until)
+	struct turns *turns, const struct waiter *w, int64_t *ret_until)
 {
 	const struct world_pod *found = NULL;
 	bool several = waiter_count(w) > 1;
 	size_t count = several ? w->group.granted.count : 1;
-	if (!takes_turns(w) || w->granted_step != e->time.step) {
+	if (!takes_turns(w) || w->granted_step != turns->picture->time->step) {
 		return NULL;
 	}
 	for (size_t i = 0; i < count && found == NULL; i++) {
 		const struct holder *h = several ? w->group.granted.items[i].holder : w->granted_by;
-		found = starts_on(e, h, w->uid, ret_until);
+		found = starts_on(turns, h, w->uid, ret_until);
 	}
 	if (found != NULL) {
-		wake_by(&e->time, *ret_until);
+		wake_by(turns->picture->time, *ret_until);
 	}
 	return found;
 }
 
-const char *turn_name(struct engine *e, const struct waiter *w, struct arena *a, int64_t *ret_until)
+const char *turn_name(
+	struct turns *turns, const struct waiter *w, struct arena *a, int64_t *ret_until)
 {
-	const struct world_pod *p = turn_of_another(e, w, ret_until);
+	const struct world_pod *p = turn_of_another(turns, w, ret_until);
 	return p != NULL ? arena_printf(a, "%s/%s", p->ns, world_pod_name(p)) : NULL;
 }
 
-void turns_sweep(struct engine *e)
+void turns_sweep(struct turns *turns)
 {
-	for (size_t i = e->turns.count; i-- > 0;) {
-		struct turn *t = &e->turns.items[i];
-		if (!is_starting(&e->book, world_pod_by_uid(e->world, t->uid))) {
+	for (size_t i = turns->count; i-- > 0;) {
+		struct turn *t = &turns->items[i];
+		if (!is_starting(turns->picture->book,
+			    world_pod_by_uid(turns->picture->world, t->uid))) {
 			free(t->uid);
-			VEC_REMOVE_SWAP(&e->turns, i);
+			VEC_REMOVE_SWAP(turns, i);
 		}
 	}
 }

@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/vec.h"
 
-struct engine;
+struct picture;
 struct waiter;
 struct world_pod;
 
@@ -22,18 +22,19 @@ struct turn {
 };
 
 struct turns {
+	struct picture *picture; /* borrowed */
 	VEC_FIELDS(struct turn);
 };
 
 /* Who starts on one of the GPUs that the waiter was granted, and until when that holds it back;
  * NULL: nobody. The step is woken then. */
 const struct world_pod *turn_of_another(
-	struct engine *e, const struct waiter *w, int64_t *ret_until);
+	struct turns *turns, const struct waiter *w, int64_t *ret_until);
 /* For the sentence: namespace and name, and `ret_until` as above; NULL: nobody. */
 const char *turn_name(
-	struct engine *e, const struct waiter *w, struct arena *a, int64_t *ret_until);
-void turn_begins(struct engine *e, const struct waiter *w); /* it is being placed */
-void turns_sweep(struct engine *e);
+	struct turns *turns, const struct waiter *w, struct arena *a, int64_t *ret_until);
+void turn_begins(struct turns *turns, const struct waiter *w); /* it is being placed */
+void turns_sweep(struct turns *turns);
 void turns_forget(struct turns *all);
 void turns_finish(struct turns *all);
 #endif

@@ -13,13 +13,14 @@
 
 static bool whole_same(const void *owner, uint32_t slot, const void *key)
 {
-	const struct engine *e = owner;
-	return strcmp(e->wholes.all.items[slot]->uid, key) == 0;
+	const struct wholes *wholes = owner;
+	return strcmp(wholes->all.items[slot]->uid, key) == 0;
 }
 
-void wholes_init(struct engine *e)
+void wholes_init(struct wholes *wholes, struct picture *picture)
 {
-	map_init(&e->wholes.by_uid, whole_same, e);
+	*wholes = (struct wholes){.picture = picture};
+	map_init(&wholes->by_uid, whole_same, wholes);
 }
 
 static void whole_free(struct whole *w)
@@ -30,28 +31,27 @@ static void whole_free(struct whole *w)
 	free(w);
 }
 
-void wholes_finish(struct engine *e)
+void wholes_finish(struct wholes *wholes)
 {
-	for (size_t i = 0; i < e->wholes.all.count; i++) {
-		whole_free(e->wholes.all.items[i]);
+	for (size_t i = 0; i < wholes->all.count; i++) {
+		whole_free(wholes->all.items[i]);
 	}
-	VEC_FINISH(&e->wholes.all);
-	VEC_FINISH(&e->wholes.ranked);
-	VEC_FINISH(&e->wholes.keepers);
-	VEC_FINISH(&e->wholes.rooms);
-	map_finish(&e->wholes.by_uid);
-	memset(&e->wholes, 0, sizeof e->wholes);
+	VEC_FINISH(&wholes->all);
+	VEC_FINISH(&wholes->ranked);
+	VEC_FINISH(&wholes->keepers);
+	VEC_FINISH(&wholes->rooms);
+	map_finish(&wholes->by_uid);
 }
 
-struct whole *whole_find(const struct engine *e, const char *uid)
+struct whole *whole_find(const struct wholes *wholes, const char *uid)
 {
-	uint32_t i = map_find(&e->wholes.by_uid, hash_text(uid), uid);
-	return i == MAP_NONE ? NULL : e->wholes.all.items[i];
+	uint32_t i = map_find(&wholes->by_uid, hash_text(uid), uid);
+	return i == MAP_NONE ? NULL : wholes->all.items[i];
 }
 
-struct whole *whole_touch(struct engine *e, const char *uid, int64_t now)
+struct whole *whole_touch(struct wholes *wholes, const char *uid, int64_t now)
 {
-	struct whole *w = whole_find(e, uid);
+	struct whole *w = whole_find(wholes, uid);
 	if (w == NULL) {
 		w = xcalloc(1, sizeof *w);
 		w->uid = xstrdup(uid);
@@ -60,21 +60,20 @@ struct whole *whole_touch(struct engine *e, const char *uid, int64_t now)
 		w->since = now;
 		w->offered_at = -1;
 		w->lacks_since = -1;
-		VEC_PUSH(&e->wholes.all, w);
-		map_put(&e->wholes.by_uid, hash_text(uid), (uint32_t)e->wholes.all.count - 1);
+		VEC_PUSH(&wholes->all, w);
+		map_put(&wholes->by_uid, hash_text(uid), (uint32_t)wholes->all.count - 1);
 	}
-	w->seen = e->time.step;
+	w->seen = wholes->picture->time->step;
 	return w;
 }
 
-void wholes_sweep(struct engine *e)
+void wholes_sweep(struct wholes *wholes)
 {
-	struct wholes *all = &e->wholes;
 	bool any = false;
-	for (size_t i = all->all.count; i-- > 0;) {
-		if (all->all.items[i]->seen != e->time.step) {
-			whole_free(all->all.items[i]);
-			VEC_REMOVE_SWAP(&all->all, i);
+	for (size_t i = wholes->all.count; i-- > 0;) {
+		if (wholes->all.items[i]->seen != wholes->picture->time->step) {
+			whole_free(wholes->all.items[i]);
+			VEC_REMOVE_SWAP(&wholes->all, i);
 			any = true;
 		}
 	}
@@ -82,15 +81,15 @@ void wholes_sweep(struct engine *e)
 		return;
 	}
 	/* Places have moved: index anew. */
-	map_clear(&all->by_uid);
-	for (size_t i = 0; i < all->all.count; i++) {
-		map_put(&all->by_uid, hash_text(all->all.items[i]->uid), (uint32_t)i);
+	map_clear(&wholes->by_uid);
+	for (size_t i = 0; i < wholes->all.count; i++) {
+		map_put(&wholes->by_uid, hash_text(wholes->all.items[i]->uid), (uint32_t)i);
 	}
 }
 
-bool whole_is_held(const struct engine *e, const struct whole *w)
+bool whole_is_held(const struct wholes *wholes, const struct whole *w)
 {
-	return w->hold != NULL && e->time.now < w->hold_until;
+	return w->hold != NULL && wholes->picture->time->now < w->hold_until;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -101,46 +100,46 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* For whom evictions were made it is looked first, in the order of rank among themselves. */
-static void held_first(struct engine *e)
+static void held_first(struct wholes *wholes)
 {
-	struct wholes *all = &e->wholes;
 	size_t front = 0;
-	for (size_t i = 0; i < all->ranked.count; i++) {
-		struct whole *w = all->ranked.items[i];
-		if (whole_is_held(e, w)) {
-			memmove(&all->ranked.items[front + 1], &all->ranked.items[front],
-				(i - front) * sizeof *all->ranked.items);
-			all->ranked.items[front++] = w;
+	for (size_t i = 0; i < wholes->ranked.count; i++) {
+		struct whole *w = wholes->ranked.items[i];
+		if (whole_is_held(wholes, w)) {
+			memmove(&wholes->ranked.items[front + 1], &wholes->ranked.items[front],
+				(i - front) * sizeof *wholes->ranked.items);
+			wholes->ranked.items[front++] = w;
 		}
 	}
 }
 
-void wholes_rank(struct engine *e, int64_t now)
+void wholes_rank(struct wholes *wholes, int64_t now)
 {
-	struct wholes *all = &e->wholes;
-	VEC_CLEAR(&all->ranked);
-	VEC_CLEAR(&all->keepers);
-	all->next = 0;
-	all->rooms_begun = all->rooms_known = all->guests_known = false;
-	all->drained = all->looks = all->reserved = all->behind = 0;
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_PENDING); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_PENDING, i);
+	VEC_CLEAR(&wholes->ranked);
+	VEC_CLEAR(&wholes->keepers);
+	wholes->next = 0;
+	wholes->rooms_begun = wholes->rooms_known = wholes->guests_known = false;
+	wholes->drained = wholes->looks = wholes->reserved = wholes->behind = 0;
+	for (size_t i = 0; i < world_class_count(wholes->picture->world, WORLD_PENDING); i++) {
+		const struct world_pod *p =
+			world_class_at(wholes->picture->world, WORLD_PENDING, i);
 		if (standin_is_one(p)) {
 			continue;
 		}
-		struct whole *w = whole_touch(e, world_pod_uid(p), now);
+		struct whole *w = whole_touch(wholes, world_pod_uid(p), now);
 		if (w->stamp != p->gpu->stamp) {
 			arena_finish(&w->arena);
 			w->arena.block_bytes = 1024;
 			w->pod = pod_of(p, &w->arena);
 			w->stamp = p->gpu->stamp;
 		}
-		VEC_PUSH(&all->ranked, w);
+		VEC_PUSH(&wholes->ranked, w);
 	}
-	if (all->ranked.count > 1) {
-		qsort(all->ranked.items, all->ranked.count, sizeof *all->ranked.items, by_rank);
+	if (wholes->ranked.count > 1) {
+		qsort(wholes->ranked.items, wholes->ranked.count, sizeof *wholes->ranked.items,
+			by_rank);
 	}
-	held_first(e);
+	held_first(wholes);
 }
 
 /* Of those that are idle, first what is not open yet. */
@@ -211,25 +210,25 @@ static void offer(struct engine *e, struct whole *w, uint32_t node, uint32_t kee
 }
 
 /* It has not got all of it yet. A node is kept only as far as it needs what is free there. */
-static void keep_held(struct engine *e, struct whole *w, uint32_t keeper)
+static void keep_held(struct wholes *wholes, struct whole *w, uint32_t keeper)
 {
-	if (!whole_is_held(e, w)) {
+	if (!whole_is_held(wholes, w)) {
 		return;
 	}
-	wake_by(&e->time, w->hold_until);
-	e->wholes.keepers.items[keeper - 1].held = true;
+	wake_by(wholes->picture->time, w->hold_until);
+	wholes->keepers.items[keeper - 1].held = true;
 	struct told t = told_of(w->hold, NULL);
 	while (told_next(&t)) {
-		uint32_t at = snap_gpu_first(&e->picture, t.uuid);
-		for (; at != WORLD_NONE; at = snap_gpu_next(&e->picture, at)) {
-			uint32_t node = e->picture.snap.gpus.items[at].node;
-			place_keep_gpu(&e->picture.snap, at, keeper);
-			if (e->picture.snap.nodes.items[node].free_gpus <= w->pod.gpus) {
-				place_keep_node(&e->picture.snap, node, keeper);
+		uint32_t at = snap_gpu_first(wholes->picture, t.uuid);
+		for (; at != WORLD_NONE; at = snap_gpu_next(wholes->picture, at)) {
+			uint32_t node = wholes->picture->snap.gpus.items[at].node;
+			place_keep_gpu(&wholes->picture->snap, at, keeper);
+			if (wholes->picture->snap.nodes.items[node].free_gpus <= w->pod.gpus) {
+				place_keep_node(&wholes->picture->snap, node, keeper);
 			}
 		}
 	}
-	wholes_picture_changed(e);
+	wholes_picture_changed(wholes);
 }
 
 static void keep_for(struct engine *e, struct whole *w, struct plan *plan)
@@ -253,9 +252,9 @@ static void keep_for(struct engine *e, struct whole *w, struct plan *plan)
 		.claim_count = claims.count,
 		.apart = neighbours_mark(e, &w->pod)};
 	wholes_know_rooms(e);
-	uint32_t keeper = keeper_add(e, &w->pod, true);
+	uint32_t keeper = keeper_add(&e->wholes, &w->pod, true);
 	bool judged = whole_is_judged(&w->pod);
-	uint32_t node = whole_best_node(e, &r, judged ? keeper : 0);
+	uint32_t node = whole_best_node(&e->wholes, &r, judged ? keeper : 0);
 	if (node != PLACE_NOWHERE) {
 		w->lacks_since = -1;
 		w->fits = true;
@@ -264,7 +263,7 @@ static void keep_for(struct engine *e, struct whole *w, struct plan *plan)
 	}
 	w->offered_at = -1;
 	w->lacks_since = w->lacks_since < 0 ? e->time.now : w->lacks_since;
-	keep_held(e, w, keeper);
+	keep_held(&e->wholes, w, keeper);
 	if (judged) {
 		whole_drain(e, w, &r, plan);
 	}
@@ -276,7 +275,8 @@ void wholes_until(struct engine *e, const struct pod *tenant, struct plan *plan)
 	while (all->next < all->ranked.count) {
 		struct whole *w = all->ranked.items[all->next];
 		/* Of equal rank the whole pod comes first (C16). */
-		if (tenant != NULL && !whole_is_held(e, w) && pod_rank_class(&w->pod, tenant) > 0) {
+		if (tenant != NULL && !whole_is_held(&e->wholes, w) &&
+			pod_rank_class(&w->pod, tenant) > 0) {
 			return;
 		}
 		all->next++;

@@ -14,6 +14,7 @@
 
 struct engine;
 struct holder;
+struct picture;
 struct waiter;
 
 /* Rests grow so often. */
@@ -50,6 +51,7 @@ struct whole_room {
 };
 
 struct wholes {
+	struct picture *picture; /* borrowed */
 	struct {
 		VEC_FIELDS(struct whole *); /* owned */
 	} all;
@@ -75,13 +77,13 @@ struct wholes {
 };
 
 /* whole.c */
-void wholes_init(struct engine *e);
-void wholes_finish(struct engine *e);
-struct whole *whole_touch(struct engine *e, const char *uid, int64_t now);
-struct whole *whole_find(const struct engine *e, const char *uid);
-void wholes_sweep(struct engine *e); /* forgets what this step did not meet */
+void wholes_init(struct wholes *wholes, struct picture *picture);
+void wholes_finish(struct wholes *wholes);
+struct whole *whole_touch(struct wholes *wholes, const char *uid, int64_t now);
+struct whole *whole_find(const struct wholes *wholes, const char *uid);
+void wholes_sweep(struct wholes *wholes); /* forgets what this step did not meet */
 /* Who waits now, by rank; before needs_count. */
-void wholes_rank(struct engine *e, int64_t now);
+void wholes_rank(struct wholes *wholes, int64_t now);
 /* The walk has come to this tenant: keeps for all whole pods that rank before it what they could
  * have. NULL: for the rest of them. */
 void wholes_until(struct engine *e, const struct pod *tenant, struct plan *plan);
@@ -89,23 +91,23 @@ void wholes_until(struct engine *e, const struct pod *tenant, struct plan *plan)
 void wholes_tend(struct engine *e, struct plan *plan);
 
 /* Evictions free something for it, that it has not got yet. */
-bool whole_is_held(const struct engine *e, const struct whole *w);
+bool whole_is_held(const struct wholes *wholes, const struct whole *w);
 
 /* whole_fit.c */
 /* Some share was taken out of the picture: what is idle may be so no more. */
-void wholes_picture_changed(struct engine *e);
+void wholes_picture_changed(struct wholes *wholes);
 /* All that the scheduler may refuse it for is judged here. */
 bool whole_is_judged(const struct pod *p);
 void wholes_know_rooms(struct engine *e);
 /* Might this GPU go for a whole pod? */
 bool snap_gpu_is_idle(const struct engine *e, uint32_t gpu);
 /* GPUs that it can have on the node, idle capacity pods and those on their way out counted. */
-int64_t whole_obtainable(const struct engine *e, uint32_t node);
+int64_t whole_obtainable(const struct wholes *wholes, uint32_t node);
 /* Could it run there once they are gone? */
-bool whole_fits(struct engine *e, const struct place_request *r, uint32_t node);
+bool whole_fits(struct wholes *wholes, const struct place_request *r, uint32_t node);
 /* Of the nodes where it fits, the one that is nearest to it; PLACE_NOWHERE: it fits nowhere.
  * `keeper` not 0: nobody opens a GPU on any of them. */
-uint32_t whole_best_node(struct engine *e, const struct place_request *r, uint32_t keeper);
+uint32_t whole_best_node(struct wholes *wholes, const struct place_request *r, uint32_t keeper);
 
 /* whole_drain.c: it fits nowhere and has waited; a node is kept for it. */
 void whole_drain(

@@ -13,15 +13,15 @@
 #define TELL_EVERY_MS 1000
 #define NAMES_TOLD    4
 
-static void count_guests(struct engine *e, enum world_class class)
+static void count_guests(struct wholes *wholes, enum world_class class)
 {
-	for (size_t i = 0; i < world_class_count(e->world, class); i++) {
-		const struct world_pod *p = world_class_at(e->world, class, i);
-		uint32_t at = p->node < e->picture.node_to_snap.count
-				      ? e->picture.node_to_snap.items[p->node]
+	for (size_t i = 0; i < world_class_count(wholes->picture->world, class); i++) {
+		const struct world_pod *p = world_class_at(wholes->picture->world, class, i);
+		uint32_t at = p->node < wholes->picture->node_to_snap.count
+				      ? wholes->picture->node_to_snap.items[p->node]
 				      : WORLD_NONE;
 		if (at != WORLD_NONE && !world_pod_terminal(p)) {
-			struct whole_room *room = &e->wholes.rooms.items[at];
+			struct whole_room *room = &wholes->rooms.items[at];
 			room->cpu_milli += p->takes->cpu_milli;
 			room->mem_bytes += p->takes->mem_bytes;
 			room->slots++;
@@ -29,62 +29,62 @@ static void count_guests(struct engine *e, enum world_class class)
 	}
 }
 
-static void know_guests(struct engine *e)
+static void know_guests(struct wholes *wholes)
 {
-	if (e->wholes.guests_known) {
+	if (wholes->guests_known) {
 		return;
 	}
-	e->wholes.guests_known = true;
-	count_guests(e, WORLD_WHOLE);
-	count_guests(e, WORLD_TENANT);
-	count_guests(e, WORLD_CAPACITY);
+	wholes->guests_known = true;
+	count_guests(wholes, WORLD_WHOLE);
+	count_guests(wholes, WORLD_TENANT);
+	count_guests(wholes, WORLD_CAPACITY);
 }
 
 /* The node as if no GPU pod were there. Whatever else is there is there for good, as far as we
  * know. */
-static bool could_hold(struct engine *e, const struct place_request *r, uint32_t node)
+static bool could_hold(struct wholes *wholes, const struct place_request *r, uint32_t node)
 {
-	const struct place_node *n = &e->picture.snap.nodes.items[node];
-	if (n->noun->gpus - e->wholes.rooms.items[node].promised < r->pod->gpus) {
+	const struct place_node *n = &wholes->picture->snap.nodes.items[node];
+	if (n->noun->gpus - wholes->rooms.items[node].promised < r->pod->gpus) {
 		return false;
 	}
-	const struct whole_room *room = &e->wholes.rooms.items[node];
+	const struct whole_room *room = &wholes->rooms.items[node];
 	struct place_node empty = *n;
 	empty.free_cpu_milli += room->cpu_milli;
 	empty.free_mem_bytes += room->mem_bytes;
 	empty.free_slots += room->slots;
-	return place_unfit(&e->picture.snap, r, &empty, NULL) == UNFIT_NONE;
+	return place_unfit(&wholes->picture->snap, r, &empty, NULL) == UNFIT_NONE;
 }
 
-static bool is_nearer(const struct engine *e, uint32_t a, uint32_t b)
+static bool is_nearer(const struct wholes *wholes, uint32_t a, uint32_t b)
 {
-	int64_t has[2] = {whole_obtainable(e, a), whole_obtainable(e, b)};
-	int64_t used[2] = {e->wholes.rooms.items[a].used, e->wholes.rooms.items[b].used};
+	int64_t has[2] = {whole_obtainable(wholes, a), whole_obtainable(wholes, b)};
+	int64_t used[2] = {wholes->rooms.items[a].used, wholes->rooms.items[b].used};
 	if (has[0] != has[1]) {
 		return has[0] > has[1];
 	}
 	if (used[0] != used[1]) {
 		return used[0] < used[1];
 	}
-	return strcmp(e->picture.snap.nodes.items[a].noun->name,
-		       e->picture.snap.nodes.items[b].noun->name) < 0;
+	return strcmp(wholes->picture->snap.nodes.items[a].noun->name,
+		       wholes->picture->snap.nodes.items[b].noun->name) < 0;
 }
 
-static uint32_t nearest(struct engine *e, const struct place_request *r)
+static uint32_t nearest(struct wholes *wholes, const struct place_request *r)
 {
 	uint32_t best = PLACE_NOWHERE;
-	size_t half = (e->picture.snap.nodes.count + 1) / 2;
+	size_t half = (wholes->picture->snap.nodes.count + 1) / 2;
 	uint32_t most = half < DRAINED_MAX ? (uint32_t)half : DRAINED_MAX;
-	if (e->wholes.looks++ >= LOOKS_MAX) {
+	if (wholes->looks++ >= LOOKS_MAX) {
 		return PLACE_NOWHERE;
 	}
-	know_guests(e);
-	for (uint32_t i = 0; i < e->picture.snap.nodes.count; i++) {
-		bool more = e->wholes.rooms.items[i].promised == 0;
-		if ((more && e->wholes.drained >= most) || !could_hold(e, r, i)) {
+	know_guests(wholes);
+	for (uint32_t i = 0; i < wholes->picture->snap.nodes.count; i++) {
+		bool more = wholes->rooms.items[i].promised == 0;
+		if ((more && wholes->drained >= most) || !could_hold(wholes, r, i)) {
 			continue;
 		}
-		if (best == PLACE_NOWHERE || is_nearer(e, i, best)) {
+		if (best == PLACE_NOWHERE || is_nearer(wholes, i, best)) {
 			best = i;
 		}
 	}
@@ -148,7 +148,7 @@ void whole_drain(
 		wake_by(&e->time, w->since + patience_of(e));
 		return;
 	}
-	uint32_t node = nearest(e, r);
+	uint32_t node = nearest(&e->wholes, r);
 	e->looked_at += e->picture.snap.nodes.count;
 	if (node == PLACE_NOWHERE) {
 		return;
@@ -164,6 +164,6 @@ void whole_drain(
 		}
 	}
 	/* What is idle there is kept now, too. */
-	wholes_picture_changed(e);
+	wholes_picture_changed(&e->wholes);
 	tell(e, w, node, plan);
 }

@@ -16,24 +16,25 @@ bool snap_gpu_is_idle(const struct engine *e, uint32_t gpu)
 	return !needed && !h->search && g->kept_by == 0 && (refused || holder_may_go(h));
 }
 
-static void count_leaving(struct engine *e)
+static void count_leaving(struct wholes *wholes)
 {
-	for (size_t i = 0; i < e->book.holders.count; i++) {
-		const struct holder *h = e->book.holders.items[i];
+	for (size_t i = 0; i < wholes->picture->book->holders.count; i++) {
+		const struct holder *h = wholes->picture->book->holders.items[i];
 		bool asked = h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY;
 		/* One that does not go although it was told to is no hope for anybody. */
-		bool leaves = asked || (h->deleted && e->time.now < h->expires_at);
+		bool leaves = asked || (h->deleted && wholes->picture->time->now < h->expires_at);
 		/* One that was never bound is gone with its deletion, one that is over holds no GPU
 		 * in the scheduler's eyes. */
 		if (!h->in_world || !leaves || text_empty(h->pod.node) ||
 			pod_is_terminal(&h->pod)) {
 			continue;
 		}
-		uint32_t at = world_node_find(e->world, h->pod.node);
-		at = at < e->picture.node_to_snap.count ? e->picture.node_to_snap.items[at]
-							: WORLD_NONE;
+		uint32_t at = world_node_find(wholes->picture->world, h->pod.node);
+		at = at < wholes->picture->node_to_snap.count
+			     ? wholes->picture->node_to_snap.items[at]
+			     : WORLD_NONE;
 		if (at != WORLD_NONE) {
-			e->wholes.rooms.items[at].leaving++;
+			wholes->rooms.items[at].leaving++;
 		}
 	}
 }
@@ -54,7 +55,7 @@ void wholes_know_rooms(struct engine *e)
 		room->idle = room->used = 0;
 	}
 	if (first) {
-		count_leaving(e);
+		count_leaving(&e->wholes);
 	}
 	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
 		const struct place_gpu *g = &e->picture.snap.gpus.items[i];
@@ -66,34 +67,34 @@ void wholes_know_rooms(struct engine *e)
 	e->looked_at += e->picture.snap.gpus.count;
 }
 
-int64_t whole_obtainable(const struct engine *e, uint32_t node)
+int64_t whole_obtainable(const struct wholes *wholes, uint32_t node)
 {
-	const struct whole_room *room = &e->wholes.rooms.items[node];
-	return e->picture.snap.nodes.items[node].free_gpus + room->leaving + room->idle;
+	const struct whole_room *room = &wholes->rooms.items[node];
+	return wholes->picture->snap.nodes.items[node].free_gpus + room->leaving + room->idle;
 }
 
-bool whole_fits(struct engine *e, const struct place_request *r, uint32_t node)
+bool whole_fits(struct wholes *wholes, const struct place_request *r, uint32_t node)
 {
-	const struct place_node *n = &e->picture.snap.nodes.items[node];
-	if (whole_obtainable(e, node) < r->pod->gpus) {
+	const struct place_node *n = &wholes->picture->snap.nodes.items[node];
+	if (whole_obtainable(wholes, node) < r->pod->gpus) {
 		return false;
 	}
 	struct place_node rest = *n;
 	while (rest.free_gpus < r->pod->gpus) {
 		place_return_capacity(&rest, false);
 	}
-	return place_unfit(&e->picture.snap, r, &rest, NULL) == UNFIT_NONE;
+	return place_unfit(&wholes->picture->snap, r, &rest, NULL) == UNFIT_NONE;
 }
 
 /* Where nothing has to go first, then where the least is left over. */
-static bool is_nearer(const struct engine *e, int64_t gpus, uint32_t a, uint32_t b)
+static bool is_nearer(const struct wholes *wholes, int64_t gpus, uint32_t a, uint32_t b)
 {
 	int64_t more[2], left[2];
 	const uint32_t nodes[2] = {a, b};
 	for (int i = 0; i < 2; i++) {
-		more[i] = gpus - e->picture.snap.nodes.items[nodes[i]].free_gpus;
+		more[i] = gpus - wholes->picture->snap.nodes.items[nodes[i]].free_gpus;
 		more[i] = more[i] > 0 ? more[i] : 0;
-		left[i] = whole_obtainable(e, nodes[i]);
+		left[i] = whole_obtainable(wholes, nodes[i]);
 	}
 	if (more[0] != more[1]) {
 		return more[0] < more[1];
@@ -101,30 +102,30 @@ static bool is_nearer(const struct engine *e, int64_t gpus, uint32_t a, uint32_t
 	if (left[0] != left[1]) {
 		return left[0] < left[1];
 	}
-	return strcmp(e->picture.snap.nodes.items[a].noun->name,
-		       e->picture.snap.nodes.items[b].noun->name) < 0;
+	return strcmp(wholes->picture->snap.nodes.items[a].noun->name,
+		       wholes->picture->snap.nodes.items[b].noun->name) < 0;
 }
 
-uint32_t whole_best_node(struct engine *e, const struct place_request *r, uint32_t keeper)
+uint32_t whole_best_node(struct wholes *wholes, const struct place_request *r, uint32_t keeper)
 {
 	uint32_t best = PLACE_NOWHERE;
-	for (uint32_t i = 0; i < e->picture.snap.nodes.count; i++) {
-		if (!whole_fits(e, r, i)) {
+	for (uint32_t i = 0; i < wholes->picture->snap.nodes.count; i++) {
+		if (!whole_fits(wholes, r, i)) {
 			continue;
 		}
 		if (keeper != 0) {
-			place_keep_node(&e->picture.snap, i, keeper);
+			place_keep_node(&wholes->picture->snap, i, keeper);
 		}
-		if (best == PLACE_NOWHERE || is_nearer(e, r->pod->gpus, i, best)) {
+		if (best == PLACE_NOWHERE || is_nearer(wholes, r->pod->gpus, i, best)) {
 			best = i;
 		}
 	}
 	return best;
 }
 
-void wholes_picture_changed(struct engine *e)
+void wholes_picture_changed(struct wholes *wholes)
 {
-	e->wholes.rooms_known = false;
+	wholes->rooms_known = false;
 }
 
 /* What the scheduler may refuse it for and nobody judges here. GPUs are offered to such a pod too,

@@ -47,7 +47,7 @@ void whole_preempt(struct engine *e, struct whole *w, struct plan *plan)
 	}
 	enum evict_state state =
 		found.first != NULL ? preempt_one(e, &w->pod, found.first, plan) : EVICT_GOING;
-	bool goes_on = whole_is_held(e, w);
+	bool goes_on = whole_is_held(&e->wholes, w);
 	if (state != EVICT_SENT && !(goes_on && state == EVICT_GOING)) {
 		w->preempt_at = goes_on ? e->time.now + PREEMPT_SOON_MS : w->preempt_at;
 		return;
