@@ -2,9 +2,9 @@
 
 import time
 
-# Who has waited long need not be asked as often: the answer is late by a tenth of that at most, and never by more than a quarter
-# of a second. Most of what the API servers of a suite are asked is whether something has happened yet.
-STRETCH, STRETCHED_MAX_S = 0.1, 0.25
+# Who has waited long need not be asked as often: the answer is late by a tenth of that at most, and never by more than half a
+# second. Most of what the API servers of a suite are asked is whether something has happened yet.
+STRETCH, STRETCHED_MAX_S = 0.1, 0.5
 
 
 class Timeout(AssertionError):
