@@ -7,7 +7,7 @@
 #include "parts.h"
 #include "report/rows.h"
 #include "summary.h"
-#include "world/world.h"
+#include "world/pods.h"
 
 #define GAP_MAX 400
 

@@ -13,7 +13,7 @@
 #include "sized.h"
 #include "sized_pods.h"
 #include "state.h"
-#include "world/world.h"
+#include "world/pods.h"
 
 /* --- runs --- */
 
