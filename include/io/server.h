@@ -70,7 +70,7 @@ int server_port(const struct server *s);
 void server_route(
 	struct server *s, const char *method, const char *path, server_handler handler, void *data);
 
-/* The same for what probes ask: small, and answered however much others hold. */
+/* A route for probes: its answer is small, and is given however much other connections hold. */
 void server_route_probe(
 	struct server *s, const char *method, const char *path, server_handler handler, void *data);
 

@@ -4,7 +4,7 @@
 
 #include "place/picture.h"
 
-/* The same share on each of several GPUs of one node. */
+/* A pod that asks for the same share on each of several GPUs of one node. */
 struct place_party {
 	const struct place_request *request; /* borrowed */
 	uint32_t count;			     /* GPUs, those that it has not counted */

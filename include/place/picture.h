@@ -140,7 +140,8 @@ struct place_verdict {
 
 /* Worth its while for the third request and later: making it looks at everything. */
 void snapshot_index(struct snapshot *s);
-/* One GPU was pushed at the end, or its numbers or its node's were changed by hand. */
+/* Tells the index that a GPU was pushed at the end, or that its numbers or its node's were changed
+ * by hand. */
 void snapshot_gpu_moved(struct snapshot *s, uint32_t gpu);
 void snapshot_node_moved(struct snapshot *s, uint32_t node);
 void snapshot_clear(struct snapshot *s);

@@ -22,7 +22,7 @@ struct world_departed {
 	uint64_t needed; /* the owner's mark; not kept by world_save */
 };
 
-/* One more and another is forgotten. */
+/* So many are remembered; for one more another one is forgotten. */
 #define WORLD_DEPARTED_MAX 1024
 
 struct world_departed *world_departed_find(struct world *w, const char *uid);
@@ -30,7 +30,7 @@ size_t world_departed_count(const struct world *w);
 struct world_departed *world_departed_at(struct world *w, size_t i);
 /* Another one takes its place in the row. */
 void world_departed_drop(struct world *w, size_t i);
-/* It is certain now that its containers have ended. */
+/* The containers of the tenant have certainly ended. */
 void world_departed_end(struct world *w, struct world_departed *d);
 
 #endif

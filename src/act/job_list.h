@@ -42,7 +42,7 @@ void job_list_push(struct job_list *l, struct job *j);
 void job_list_remove(struct job_list *l, struct job *j);     /* it must be there */
 void job_list_finish(struct job_list *l, struct kube *kube); /* cancels and destroys them */
 void job_destroy(struct job *j);
-/* One of them is about that object. */
+/* Is any job of the list about that object? */
 bool job_list_names(const struct job_list *l, const struct action *x);
 
 #endif

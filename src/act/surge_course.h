@@ -4,7 +4,7 @@
 
 #include "surge_draft.h"
 
-/* It reads: LOOK, READ and CREATE. */
+/* Is the action a task of several requests, LOOK, READ or CREATE, which read before they write? */
 bool surge_is_course(const struct action *x);
 /* The action is borrowed. */
 struct surge_course *surge_course_create(const struct action *x, int64_t wall_ms);

@@ -5,7 +5,7 @@
 #include "parts.h"
 
 struct hook_view admission_view(struct controller *c);
-/* The same for who asks before a pod goes. */
+/* The same view for the sizer, which asks before it lets a pod go. */
 struct sizer_admission admission_port(struct controller *c);
 
 #endif

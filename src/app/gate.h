@@ -62,11 +62,11 @@ void gate_step(struct gate *g, int64_t now_mono_ms);
 int64_t gate_deadline(const struct gate *g);
 /* `ns` is that of the pod; NULL: any, and trials do not count. */
 enum reason gate_may_convert(const struct gate *g, const char *ns);
-/* A pod of it is converted: it may be a trial. */
+/* A pod of the namespace is converted, perhaps as a trial. */
 void gate_converted(struct gate *g, const char *ns);
 /* May a pod that runs be taken down, so that the next one is converted? */
 enum reason gate_may_replace(const struct gate *g, const char *ns);
-/* One is: it may be a trial. */
+/* Such a pod is taken down, perhaps as a trial. */
 void gate_replaced(struct gate *g);
 /* The third condition alone, whatever trials let through. */
 bool gate_has_backlog(const struct gate *g, const char *ns);

@@ -13,7 +13,7 @@ void recall_destroy(struct recall *r);
 /* True: all of them were read, or the server refuses for minutes to show any. Until then it goes on
  * trying, more and more seldom. */
 bool recall_step(struct recall *r, int64_t now_mono_ms);
-/* It takes so long that what runs must be looked at without them. */
+/* Reading the checkpoints takes so long that workloads must be looked at without them. */
 bool recall_is_late(const struct recall *r, int64_t now_mono_ms);
 int64_t recall_deadline(const struct recall *r);
 

@@ -53,9 +53,9 @@ bool sizes_settle(struct sizes *z, const struct action *action, const struct out
 void sizes_end(struct sizes *z);
 bool sizes_ended(const struct sizes *z, bool leads);
 int64_t sizes_deadline(const struct sizes *z, bool leads);
-/* Of who leads: what GPUs cost, for /metrics. */
+/* What GPUs cost, for /metrics; a leader's alone. */
 void sizes_write_bill(const struct sizes *z, struct str *out);
-/* The same: who has GPUs and is not recognized. */
+/* Who has GPUs and is not recognized, for /metrics; a leader's alone. */
 void sizes_write_strangers(const struct sizes *z, struct str *out);
 bool sizes_gathers(const struct sizes *z, const char *group, struct sizer_gathered *ret);
 void sizes_sum(const struct sizes *z, struct sizer_totals *ret);

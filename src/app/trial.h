@@ -28,11 +28,11 @@ struct trial {
 	bool in_vain; /* the last trial was; until the next one is not */
 };
 
-/* `wrong`: what closes it is so now. */
+/* `wrong`: what closes the gate is so now. */
 void trial_step(struct trial *t, bool wrong, int64_t sign, int64_t now);
-/* May one more go through now? */
+/* May one more pod be converted now? */
 bool trial_is_open(const struct trial *t, int64_t now);
-/* One goes through. */
+/* A pod is converted. */
 void trial_take(struct trial *t, int64_t now);
 
 #endif

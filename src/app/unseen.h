@@ -62,11 +62,11 @@ void unseen_observe(struct unseen *u, const struct change *change, int64_t now_m
 /* At every turn: a version that was written lately, and the one up to which the watch of pods has
  * shown everything. What is no number says nothing. */
 void unseen_look(struct unseen *u, const char *stored, const char *shown, int64_t now_mono_ms);
-/* False: a pod of this owner is better left whole now. */
+/* May a pod of this owner be converted now, or is it better left whole? */
 bool unseen_may_convert(struct unseen *u, const struct pod *pod, int64_t now_mono_ms);
-/* It is, and not as a dry run. */
+/* The pod is converted, and not as a dry run. */
 void unseen_converted(struct unseen *u, const struct pod *pod, int64_t now_mono_ms);
-/* Some owner of the namespace is left whole. */
+/* Are the pods of some owner of the namespace left whole? */
 bool unseen_refuses_some(const struct unseen *u, const char *ns, int64_t now_mono_ms);
 
 #endif

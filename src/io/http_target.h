@@ -10,7 +10,7 @@ void http_lane_finish(struct http_lane *lane);
 void http_lane_kick(struct http_lane *lane);
 struct http_target *http_target_create(
 	struct http_client *c, const struct http_client_config *config, struct fault *ret_fault);
-/* The same place with fresh connections. */
+/* A target for the same address, with fresh connections. */
 struct http_target *http_target_renew(const struct http_target *old);
 void http_target_destroy(struct http_target *t);
 

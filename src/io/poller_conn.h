@@ -1,4 +1,4 @@
-/* One connection: connecting, asking, hearing, and what its end means for the request on it. */
+/* Connections of the poller: those that wait, and one connecting, asking, hearing. */
 #ifndef IO_POLLER_CONN_H
 #define IO_POLLER_CONN_H
 
@@ -10,9 +10,9 @@ int poller_conn_start(struct poller_call *call, struct fault *ret_fault);
 void poller_conn_close(struct poller_conn *c);
 /* May what comes or goes happen now? Only these events are waited for. */
 void poller_conn_watch(struct poller_conn *c, int events);
-/* The handshake is over, and the ways are known. */
+/* The handshake is over, and the secrets of both directions are known. */
 void poller_conn_ready(struct poller_conn *c);
-/* It is no more; the call gets the fault, or another try. */
+/* Closes a connection that failed; its call gets the fault, or another try. */
 void poller_conn_fail(struct poller_conn *c, enum fault_kind kind, const char *why);
 void poller_idle_init(struct poller *p);
 void poller_idle_close_all(struct poller *p);

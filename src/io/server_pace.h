@@ -8,7 +8,7 @@
  * is run later. */
 bool pace_begin(struct conn *c);
 void pace_end(struct server *s);
-/* Its address has had its part of this turn. */
+/* Has the connection's address had its part of this turn? */
 bool pace_is_over(const struct conn *c);
 void pace_forget(struct conn *c);
 /* `run`: what is done with a connection that waited, in its turn. */

@@ -9,9 +9,10 @@
 struct source *room_for_one(struct server *s, int fd);
 void room_enter(struct conn *c);
 void room_leave(struct conn *c);
-/* A request of it was answered as it wished. */
+/* A request of this connection was answered as it wished. */
 void room_prove(struct conn *c);
-/* All together hold too much: those go that have taken longest. False: that is c itself. */
+/* All connections together hold too much: those that have taken longest are closed. False: that is
+ * c itself. */
 bool room_for_bytes(struct conn *c);
 void room_init(struct server *s);
 void room_finish(struct server *s);

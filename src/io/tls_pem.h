@@ -15,7 +15,7 @@ BIO *tls_text_open(const char *pem, const char *what, struct fault *ret_fault);
 int tls_no_passphrase(char *buffer, int size, int writing, void *data);
 /* Fails with OpenSSL's oldest queued reason appended, and empties the queue. Returns -1. */
 int tls_fault(struct fault *f, enum fault_kind kind, const char *what);
-/* The same text, for a log line; static storage of OpenSSL. */
+/* OpenSSL's oldest queued reason, for a log line; its static storage. */
 const char *tls_reason(void);
 /* Every certificate of a PEM text; at least one. NULL on failure. Owned by the caller. */
 STACK_OF(X509) * tls_chain_parse(const char *pem, const char *what, struct fault *ret_fault);

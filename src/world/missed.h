@@ -17,10 +17,10 @@ struct missed {
 /* An object is there that is not known here, nor what it is called. */
 void world_missed(struct world *w, enum kind kind);
 
-/* One whose name is empty may be any of its namespace. */
+/* Without a name it may be any pod of the namespace. */
 void missed_note(struct world *w, const char *ns, const char *name);
 void missed_forget(struct world *w, const char *ns, const char *name);
-/* Those that the relist `mark` has not met are gone. */
+/* Pods that the relist `mark` has not met are gone. */
 void missed_sweep(struct world *w, uint32_t mark);
 void missed_finish(struct world *w);
 
