@@ -4,16 +4,10 @@
 #include "size/explain_gpus.h"
 #include "state.h"
 
-#define OPEN_TIMEOUT_MS 120000
 /* The scheduler tries a pod again within a second or two when what kept it off has gone. */
 #define REFUSED_MS 5000
 /* The kubelet tries an image or a start again after 10 s, and then ever more rarely. */
 #define TROUBLED_MS 12000
-
-static int64_t open_timeout(const struct engine *e)
-{
-	return e->cfg.open_timeout_ms > 0 ? e->cfg.open_timeout_ms : OPEN_TIMEOUT_MS;
-}
 
 /* One that is pinned can go nowhere else. Who searches waits for what may not be free yet. */
 bool capacity_is_refused(const struct holder *h)
@@ -23,7 +17,7 @@ bool capacity_is_refused(const struct holder *h)
 }
 
 /* Something keeps it from being bound, or from telling its GPU, for as long as one hopes. */
-static bool is_hopeless(struct step_time *time, const struct holder *h, int64_t now)
+static bool is_hopeless(struct step_time *time, const struct holder *h)
 {
 	bool bound = !text_empty(h->pod.node);
 	int64_t patience = bound ? TROUBLED_MS : REFUSED_MS;
@@ -31,10 +25,10 @@ static bool is_hopeless(struct step_time *time, const struct holder *h, int64_t 
 		return false;
 	}
 	wake_by(time, h->refused_at + patience);
-	return now - h->refused_at >= patience;
+	return time->now - h->refused_at >= patience;
 }
 
-bool capacity_failed(struct engine *e, const struct holder *h, int64_t now)
+bool capacity_failed(struct picture *picture, const struct holder *h)
 {
 	if (pod_is_terminal(&h->pod)) {
 		return true;
@@ -43,19 +37,18 @@ bool capacity_failed(struct engine *e, const struct holder *h, int64_t now)
 	if (holder_asks_for_node(h) && text_empty(h->pod.node)) {
 		return false;
 	}
-	if (is_hopeless(&e->time, h, now)) {
+	if (is_hopeless(picture->time, h)) {
 		return true;
 	}
 	int64_t since = h->pod.identity == NULL ? h->opened_at : h->lost_at;
 	if (since < 0) {
 		return false;
 	}
-	wake_by(&e->time, since + open_timeout(e));
-	return now - since >= open_timeout(e);
+	wake_by(picture->time, since + picture->cfg->open_timeout_ms);
+	return picture->time->now - since >= picture->cfg->open_timeout_ms;
 }
 
-void report_capacity_failed(
-	struct engine *e, const struct holder *h, int64_t now, struct plan *plan)
+void report_capacity_failed(struct engine *e, const struct holder *h, struct plan *plan)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
 	struct node_memo *m = memo_find(&e->book, h->node);
@@ -69,9 +62,11 @@ void report_capacity_failed(
 	struct explain_failure f = {.node = h->node,
 		.ended = over,
 		.told = h->pod.identity != NULL,
-		.after_s = (now - since) / 1000,
+		.after_s = (e->time.now - since) / 1000,
 		.detail = detail,
-		.rests_s = m != NULL && m->until > now ? (m->until - now + 999) / 1000 : 0};
+		.rests_s = m != NULL && m->until > e->time.now
+				   ? (m->until - e->time.now + 999) / 1000
+				   : 0};
 	if (m != NULL) {
 		text_set(&m->why, detail);
 	}

@@ -7,16 +7,16 @@
 
 struct engine;
 struct holder;
+struct picture;
 struct plan;
 
 /* The scheduler does not bind it, and it can go nowhere else. */
 bool capacity_is_refused(const struct holder *h);
 /* Failed, refused by the scheduler or the kubelet, silent for too long, or no longer holding what
  * it told. */
-bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);
+bool capacity_failed(struct picture *picture, const struct holder *h);
 /* An event on the capacity pod, whose node rests already. The pod may be gone by the time somebody
  * reads it; events stay. */
-void report_capacity_failed(
-	struct engine *e, const struct holder *h, int64_t now, struct plan *plan);
+void report_capacity_failed(struct engine *e, const struct holder *h, struct plan *plan);
 
 #endif

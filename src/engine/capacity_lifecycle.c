@@ -6,8 +6,6 @@
 
 #include "model/names.h"
 
-#define IDLE_GRACE_MS 60000
-
 static bool has_live_entries(struct engine *e, const struct holder *h)
 {
 	const struct ledger *l = holder_ledger(h);
@@ -46,13 +44,13 @@ static void tend_squeezed(struct engine *e, struct plan *plan)
 	}
 }
 
-static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
+static void tend_broken(struct engine *e, struct plan *plan)
 {
 	for (size_t i = 0; i < e->book.holders.count; i++) {
 		struct holder *h = e->book.holders.items[i];
 		/* Nothing here touches tenants; those whose capacity pod is over are orphans. A GPU
 		 * that is ill is of no use to the next one either; one that was may be soon. */
-		bool broken = capacity_failed(e, h, now) || health_is_ill(&e->ailments, h) ||
+		bool broken = capacity_failed(&e->picture, h) || health_is_ill(&e->ailments, h) ||
 			      inject_is_vain(&e->inject, h);
 		if (!holder_may_go(h) || !broken || has_tenants(e, h)) {
 			continue;
@@ -60,28 +58,23 @@ static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 		/* Who searches asks for what may not be free yet: that is no failure of the node.
 		 */
 		if (h->node != NULL && !h->search) {
-			trouble_note(&e->book, h->node, now);
+			trouble_note(&e->book, h->node, e->time.now);
 		}
 		/* Of the others health.c and inject_probe.c tell. */
-		if (h->node != NULL && !h->search && capacity_failed(e, h, now)) {
-			report_capacity_failed(e, h, now, plan);
+		if (h->node != NULL && !h->search && capacity_failed(&e->picture, h)) {
+			report_capacity_failed(e, h, plan);
 		}
 		emit_delete(e, h, plan);
 	}
 }
 
-static int64_t grace_of_config(const struct engine *e)
-{
-	return e->cfg.idle_grace_ms > 0 ? e->cfg.idle_grace_ms : IDLE_GRACE_MS;
-}
-
 /* A built-in policy is nobody's word: the configuration's counts. */
-static int64_t grace_of_tenant(const struct engine *e, const struct world_pod *p)
+static int64_t grace_of_tenant(const struct picture *picture, const struct world_pod *p)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	const struct pod pod = pod_of(p, &arena);
-	const struct policy *policy = policy_of(e->world, &pod).policy;
-	return policy == NULL || policy->built_in ? grace_of_config(e)
+	const struct policy *policy = policy_of(picture->world, &pod).policy;
+	return policy == NULL || policy->built_in ? picture->cfg->idle_grace_ms
 						  : (int64_t)policy->idle_grace_s * 1000;
 }
 
@@ -99,7 +92,7 @@ static void learn_grace(struct engine *e, struct holder *h)
 	for (uint32_t i = 0; i < l->count; i++) {
 		const struct world_pod *p = world_pod_by_uid(e->world, l->items[i].uid);
 		if (p != NULL && grant_lives(e, h, &l->items[i])) {
-			int64_t grace = grace_of_tenant(e, p);
+			int64_t grace = grace_of_tenant(&e->picture, p);
 			longest = grace > longest ? grace : longest;
 		}
 	}
@@ -137,20 +130,20 @@ static bool is_reserved(const struct engine *e, uint32_t gpu)
 }
 
 /* Of those whose grace is over so many stay; they must be of use to whoever comes next. */
-static bool stays_warm(const struct engine *e, uint32_t gpu, uint32_t *warm)
+static bool stays_warm(const struct picture *picture, uint32_t gpu, uint32_t *warm)
 {
-	const struct place_gpu *g = &e->picture.snap.gpus.items[gpu];
-	const struct place_node *n = &e->picture.snap.nodes.items[g->node];
+	const struct place_gpu *g = &picture->snap.gpus.items[gpu];
+	const struct place_node *n = &picture->snap.nodes.items[g->node];
 	bool of_use = g->state != GPU_OPENING && !g->fenced && !g->held_off && !n->no_grants &&
 		      place_given_out_by(n) == UNFIT_NONE;
-	if (!of_use || *warm >= e->cfg.warm_gpus) {
+	if (!of_use || *warm >= picture->cfg->warm_gpus) {
 		return false;
 	}
 	(*warm)++;
 	return true;
 }
 
-static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
+static void tend_idle(struct engine *e, struct plan *plan)
 {
 	uint32_t warm = 0;
 	for (uint32_t i = 0; i < e->picture.snap_gpus.count; i++) {
@@ -161,31 +154,33 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 		}
 		/* Those who wait were looked at in this step, or in those before since the first
 		 * of them. */
-		if (s->entries > 0 || s->demand > 0 || h->wanted >= e->round || is_reserved(e, i)) {
+		if (s->entries > 0 || s->demand > 0 || h->wanted >= e->time.round ||
+			is_reserved(e, i)) {
 			h->idle_since = -1;
 			continue;
 		}
 		if (h->idle_since < 0) {
-			h->idle_since = now;
+			h->idle_since = e->time.now;
 		}
-		int64_t grace = h->has_grace ? h->grace_ms : grace_of_config(e);
+		int64_t grace = h->has_grace ? h->grace_ms : e->cfg.idle_grace_ms;
 		wake_by(&e->time, h->idle_since + grace);
 		bool fenced = e->picture.snap.gpus.items[i].fenced;
-		if (now - h->idle_since >= grace && holder_may_go(h) &&
-			!(fenced && twin_goes(&e->picture, h)) && !stays_warm(e, i, &warm)) {
+		if (e->time.now - h->idle_since >= grace && holder_may_go(h) &&
+			!(fenced && twin_goes(&e->picture, h)) &&
+			!stays_warm(&e->picture, i, &warm)) {
 			/* A node that tells one UUID twice would be tried again at once. */
 			if (fenced && h->node != NULL) {
-				trouble_note(&e->book, h->node, now);
+				trouble_note(&e->book, h->node, e->time.now);
 			}
 			emit_delete(e, h, plan);
 		}
 	}
 }
 
-void capacity_tend(struct engine *e, int64_t now, struct plan *plan)
+void capacity_tend(struct engine *e, struct plan *plan)
 {
 	tend_squeezed(e, plan);
-	tend_broken(e, now, plan);
+	tend_broken(e, plan);
 	vec_for_each (const struct snap_gpu, s, &e->picture.snap_gpus) {
 		learn_grace(e, s->holder);
 	}
@@ -193,6 +188,6 @@ void capacity_tend(struct engine *e, int64_t now, struct plan *plan)
 	/* An unfinished step has not seen all demand: nobody is idle for sure. */
 	if (!plan->unfinished && e->resume == 0) {
 		modes_tend(e, plan);
-		tend_idle(e, now, plan);
+		tend_idle(e, plan);
 	}
 }

@@ -33,24 +33,26 @@ struct bench {
 	uint32_t count, victim;
 };
 
-static void sit(struct engine *e, struct bench *b, const struct world_pod *p, const char *uuid)
+static void sit(
+	struct picture *picture, struct bench *b, const struct world_pod *p, const char *uuid)
 {
 	b->pods[b->count] = p;
-	b->users[b->count++] = (struct blame_user){p->gpu->mem_mib, overuse_measured(e, p, uuid)};
+	b->users[b->count++] =
+		(struct blame_user){p->gpu->mem_mib, overuse_measured(picture, p, uuid)};
 }
 
 static void bench_fill(
-	struct engine *e, struct bench *b, const struct world_pod *victim, const char *uuid)
+	struct picture *picture, struct bench *b, const struct world_pod *victim, const char *uuid)
 {
 	b->count = b->victim = 0;
-	sit(e, b, victim, uuid);
-	const struct world_node *n = world_node_at(e->world, victim->node);
+	sit(picture, b, victim, uuid);
+	const struct world_node *n = world_node_at(picture->world, victim->node);
 	for (size_t i = 0; i < n->tenants.count; i++) {
-		const struct world_pod *p = world_pod_at(e->world, n->tenants.items[i]);
+		const struct world_pod *p = world_pod_at(picture->world, n->tenants.items[i]);
 		if (p != victim && !p->gpu->gated && p->gpu->uuid != NULL &&
 			!world_pod_terminal(p) && gpu_list_has(p->gpu->uuid, uuid) &&
 			b->count < MODEL_GRANTS_MAX) {
-			sit(e, b, p, uuid);
+			sit(picture, b, p, uuid);
 		}
 	}
 }
@@ -73,13 +75,13 @@ static void name_charged(struct verdict *v, const struct bench *b)
 }
 
 /* Of several GPUs one with somebody over is enough. */
-static void judge(struct engine *e, const struct world_pod *p, struct verdict *ret)
+static void judge(struct picture *picture, const struct world_pod *p, struct verdict *ret)
 {
 	*ret = (struct verdict){.blame = BLAME_OWN};
 	struct told t = told_of(p->gpu->uuid, NULL);
 	while (told_next(&t) && ret->blame != BLAME_OTHERS) {
 		struct bench b;
-		bench_fill(e, &b, p, t.uuid);
+		bench_fill(picture, &b, p, t.uuid);
 		enum blame blame = blame_out_of_memory(b.users, b.count, b.victim);
 		ret->blame = blame != BLAME_OWN ? blame : ret->blame;
 		if (blame == BLAME_OTHERS) {
@@ -146,7 +148,7 @@ static void consider(
 	if (f->judged) {
 		return;
 	}
-	judge(e, p, &v);
+	judge(&e->picture, p, &v);
 	if (v.blame == BLAME_OTHERS) {
 		f->judged = true;
 		f->contended_at = e->time.now;

@@ -6,10 +6,10 @@
 #include "state.h"
 
 /* Waits for something that is on its way, or for what only we can do. */
-static bool held_back(struct step_time *time, struct waiter *w, int64_t now)
+static bool held_back(struct step_time *time, struct waiter *w)
 {
 	if (w->flight != 0 || w->placed_rv != NULL) {
-		if (w->placed_rv != NULL && now >= w->placed_until) {
+		if (w->placed_rv != NULL && time->now >= w->placed_until) {
 			text_set(&w->placed_rv, NULL);
 			return false;
 		}
@@ -17,7 +17,7 @@ static bool held_back(struct step_time *time, struct waiter *w, int64_t now)
 		wake_by(time, w->flight != 0 ? TIME_NEVER : w->placed_until);
 		return true;
 	}
-	if (now < w->retry_at) {
+	if (time->now < w->retry_at) {
 		w->reason = refusal_reason(w->refusal);
 		wake_by(time, w->retry_at);
 		return true;
@@ -67,11 +67,11 @@ static void note_keeper(struct engine *e, struct waiter *w)
  * looks at everything once. */
 #define INDEX_FROM 2
 
-static void index_picture(struct engine *e)
+static void index_picture(struct picture *picture)
 {
-	if (e->searches++ == INDEX_FROM) {
-		snapshot_index(&e->picture.snap);
-		e->looked_at += e->picture.snap.gpus.count + e->picture.snap.nodes.count;
+	if (picture->searches++ == INDEX_FROM) {
+		snapshot_index(&picture->snap);
+		picture->looked_at += picture->snap.gpus.count + picture->snap.nodes.count;
 	}
 }
 
@@ -94,15 +94,15 @@ static void refuse(struct engine *e, struct waiter *w, const struct place_verdic
 }
 
 /* A GPU that there is, or one more; false: neither, and the waiter has the reason. */
-static bool find_in_picture(struct engine *e, int64_t now, struct waiter *w, struct plan *plan,
-	struct place_verdict *ret)
+static bool find_in_picture(
+	struct engine *e, struct waiter *w, struct plan *plan, struct place_verdict *ret)
 {
 	struct place_verdict v = place_best_fit(&e->picture.snap, &w->asked);
-	e->looked_at += v.looked_at;
+	e->picture.looked_at += v.looked_at;
 	if (v.gpu == PLACE_NOWHERE || wants_its_own(&e->picture, w, &v)) {
 		struct place_verdict open = place_open(&e->picture.snap, &w->asked);
-		e->looked_at += open.looked_at;
-		if (!open_gpu(e, now, w, plan, &open) && v.gpu == PLACE_NOWHERE) {
+		e->picture.looked_at += open.looked_at;
+		if (!open_gpu(e, w, plan, &open) && v.gpu == PLACE_NOWHERE) {
 			refuse(e, w, &v, &open);
 			return false;
 		}
@@ -113,17 +113,17 @@ static bool find_in_picture(struct engine *e, int64_t now, struct waiter *w, str
 }
 
 /* One that its workload was taken away from is looked at only where no other takes it. */
-static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct plan *plan,
-	struct place_verdict *ret)
+static bool find_gpu(
+	struct engine *e, struct waiter *w, struct plan *plan, struct place_verdict *ret)
 {
 	struct place_verdict v;
-	index_picture(e);
+	index_picture(&e->picture);
 	bool hides = shuns_hide(e, w);
-	bool found = find_in_picture(e, now, w, plan, &v);
+	bool found = find_in_picture(e, w, plan, &v);
 	if (hides) {
 		shuns_show(&e->shuns);
 		w->passed.kept_for = found ? w->passed.kept_for : 0;
-		found = found || find_in_picture(e, now, w, plan, &v);
+		found = found || find_in_picture(e, w, plan, &v);
 	}
 	if (!found) {
 		return false;
@@ -135,7 +135,7 @@ static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct pla
 }
 
 /* True: there might be a GPU for it, and none fits it now. */
-static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
+static bool place_waiter(struct engine *e, struct waiter *w, struct plan *plan)
 {
 	struct place_verdict v;
 	struct claims_of claims;
@@ -144,7 +144,7 @@ static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	}
 	landings_lift(&e->picture, w);
 	hold_lift(&e->picture, w);
-	bool found = find_gpu(e, now, w, plan, &v);
+	bool found = find_gpu(e, w, plan, &v);
 	hold_settle(&e->picture, w, found ? &v : NULL);
 	landings_settle(&e->picture, w, found ? &v : NULL);
 	waiter_asked(w);
@@ -161,7 +161,7 @@ static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 		if (e->picture.snap.gpus.items[v.gpu].state == GPU_BUSY) {
 			w->reason = REASON_GRANTING;
 		} else {
-			await_creation(e, now, w, s->holder, plan);
+			await_creation(e, w, s->holder, plan);
 		}
 		return false;
 	}
@@ -191,9 +191,9 @@ static void place_in_turn(struct engine *e, struct waiter *w, struct holder *h,
 	}
 }
 
-static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
+static bool decide_one(struct engine *e, struct waiter *w, struct plan *plan)
 {
-	if (held_back(&e->time, w, now)) {
+	if (held_back(&e->time, w)) {
 		return false;
 	}
 	if (!pod_has_gate(&w->pod, NAME_GATE) || w->pod.gate_count != 1) {
@@ -201,10 +201,10 @@ static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 		return false;
 	}
 	if (waiter_count(w) > 1) {
-		return group_decide(e, now, w, plan);
+		return group_decide(e, w, plan);
 	}
 	if (w->granted_step != e->time.step) {
-		return place_waiter(e, now, w, plan);
+		return place_waiter(e, w, plan);
 	}
 	struct holder *h = w->granted_by;
 	const struct grant *g = &holder_ledger(h)->items[w->granted_index];
@@ -218,9 +218,9 @@ static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 	return false;
 }
 
-static void note_judged(const struct step_time *time, struct waiter *w, int64_t now)
+static void note_judged(const struct step_time *time, struct waiter *w)
 {
-	int64_t from = w->granting_from > 0 ? w->granting_from : now;
+	int64_t from = w->granting_from > 0 ? w->granting_from : time->now;
 	w->granting_from = w->reason == REASON_GRANTING ? from : 0;
 	w->judged = time->step;
 }
@@ -228,14 +228,14 @@ static void note_judged(const struct step_time *time, struct waiter *w, int64_t 
 /* Most of what a search looks at is passed over by its first number. */
 #define LOOKS_A_UNIT 16
 
-void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
+void decide(struct engine *e, uint32_t budget, struct plan *plan)
 {
 	VEC_CLEAR(&e->chosen);
 	uint32_t work = 0;
 	uint32_t i = e->resume < e->ranked.count ? e->resume : 0;
 	uint32_t first = i;
-	e->round = i == 0 ? e->time.step : e->round;
-	e->looked_at = 0;
+	e->time.round = i == 0 ? e->time.step : e->time.round;
+	e->picture.looked_at = 0;
 	for (uint32_t k = 0; k < first; k++) {
 		wholes_until(e, &e->ranked.items[k].waiter->pod, plan);
 		reserve_again(e, e->ranked.items[k].waiter);
@@ -246,14 +246,14 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 			break;
 		}
 		struct waiter *w = e->ranked.items[i].waiter;
-		e->looked_at = e->needs.keepers.count;
+		e->picture.looked_at = e->needs.keepers.count;
 		wholes_until(e, &w->pod, plan);
-		bool lacks = decide_one(e, now, w, plan);
+		bool lacks = decide_one(e, w, plan);
 		inject_reason(&e->inject, w);
-		note_judged(&e->time, w, now);
+		note_judged(&e->time, w);
 		reserve_judge(e, w, lacks);
 		e->report.decisions++;
-		work += 1 + (uint32_t)(e->looked_at / LOOKS_A_UNIT);
+		work += 1 + (uint32_t)(e->picture.looked_at / LOOKS_A_UNIT);
 	}
 	e->resume = plan->unfinished ? i : 0;
 	if (!plan->unfinished) {

@@ -8,6 +8,6 @@
 struct engine;
 struct plan;
 
-void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan);
+void decide(struct engine *e, uint32_t budget, struct plan *plan);
 
 #endif

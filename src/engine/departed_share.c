@@ -8,13 +8,6 @@
 #include "size/explain.h"
 #include "state.h"
 
-#define HELD_MS 300000
-
-static int64_t held_ms(const struct engine *e)
-{
-	return e->cfg.held_ms > 0 ? e->cfg.held_ms : HELD_MS;
-}
-
 static bool node_is_gone(const struct world *world, uint32_t node)
 {
 	return node == WORLD_NONE || !world_node_at(world, node)->known;
@@ -42,10 +35,10 @@ static bool is_held(
 	}
 	struct absence *a = absence_of(&e->book, uid, e->time.now);
 	text_set(&a->holder, h != NULL ? h->name : "");
-	wake_by(&e->time, a->since + held_ms(e));
+	wake_by(&e->time, a->since + e->cfg.held_ms);
 	a->ended =
 		a->ended || health_shows_gone(&e->ailments, node, device_of(h, d), uid, a->since);
-	bool held = !a->ended && e->time.now - a->since < held_ms(e);
+	bool held = !a->ended && e->time.now - a->since < e->cfg.held_ms;
 	if (!held && d != NULL) {
 		world_departed_end(e->world, d); /* once and for all */
 	}
@@ -109,8 +102,8 @@ static void tell_given_up(struct engine *e, const struct absence *a, struct plan
 	if (h == NULL || h->uid == NULL) {
 		return;
 	}
-	explain_given_up(
-		&text, d != NULL ? d->ns : NULL, d != NULL ? d->name : a->uid, held_ms(e) / 1000);
+	explain_given_up(&text, d != NULL ? d->ns : NULL, d != NULL ? d->name : a->uid,
+		e->cfg.held_ms / 1000);
 	emit_warning(e, plan, about_holder(h), "ShareGivenUp", str_text(&text));
 }
 
@@ -118,7 +111,7 @@ void departed_report(struct engine *e, struct plan *plan)
 {
 	vec_for_each (struct absence, a, &e->book.absences) {
 		if (a->seen == e->time.step && !a->told && !a->ended &&
-			e->time.now - a->since >= held_ms(e)) {
+			e->time.now - a->since >= e->cfg.held_ms) {
 			a->told = true;
 			tell_given_up(e, a, plan);
 		}

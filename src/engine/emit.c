@@ -128,14 +128,14 @@ void emit_create_again(struct engine *e, struct holder *h, const struct pod *pod
 }
 
 struct holder *emit_create(
-	struct engine *e, int64_t now, const char *node, const struct pod *pod, struct plan *plan)
+	struct engine *e, const char *node, const struct pod *pod, struct plan *plan)
 {
 	char name[64];
 	if (!free_name(&e->book, node, name, sizeof name) || !openings_take(e)) {
 		return NULL;
 	}
 	e->report.gpus_opening++;
-	struct holder *h = holder_touch(&e->book, name, now);
+	struct holder *h = holder_touch(&e->book, name, e->time.now);
 	text_set(&h->node, node);
 	emit_create_again(e, h, pod, plan);
 	return h;

@@ -32,7 +32,7 @@ void emit_warning(struct engine *e, struct plan *plan, struct about pod, const c
 	const char *text);
 
 struct holder *emit_create(
-	struct engine *e, int64_t now, const char *node, const struct pod *pod, struct plan *plan);
+	struct engine *e, const char *node, const struct pod *pod, struct plan *plan);
 /* Once more what was refused, under the same name. */
 void emit_create_again(
 	struct engine *e, struct holder *h, const struct pod *pod, struct plan *plan);

@@ -22,10 +22,10 @@ void emit_place(struct engine *e, struct waiter *w, struct holder *h, const stru
 
 /* One fraction for all of its GPUs, so that of the largest it is not too much. */
 static int32_t framework_memory(
-	const struct engine *e, const struct waiter *w, const struct placing *where)
+	const struct picture *picture, const struct waiter *w, const struct placing *where)
 {
 	const struct framework *f = framework_find(pairs_get(&w->pod.notes, NOTE_FRAMEWORK));
-	struct framework_slice s = {where->mem_mib, e->cfg.context_mib, where->device_mib};
+	struct framework_slice s = {where->mem_mib, picture->cfg->context_mib, where->device_mib};
 	return f != NULL ? framework_thousandths(f, &s) : 0;
 }
 
@@ -41,7 +41,7 @@ void emit_placing(
 	a->container = arena_strdup(&plan->arena, pairs_get(&w->pod.notes, NOTE_CONTAINER));
 	a->milli = where->milli;
 	a->mem_mib = where->mem_mib;
-	a->framework_memory = framework_memory(e, w, where);
+	a->framework_memory = framework_memory(&e->picture, w, where);
 	a->policy = policy_stamp(e->world, &w->pod, &plan->arena);
 	a->mps = pod_is_mps(&w->pod);
 	a->node_term_count = w->pod.node_term_count;

@@ -19,10 +19,31 @@
 #define POLICIES_PART 4
 #define OVERUSE_PART  4
 
+static int64_t time_or(int64_t ms, int64_t otherwise)
+{
+	return ms > 0 ? ms : otherwise;
+}
+
+/* What is not configured is as engine.h says. */
+static void set_defaults(struct engine_config *c)
+{
+	c->idle_grace_ms = time_or(c->idle_grace_ms, 60000);
+	c->open_timeout_ms = time_or(c->open_timeout_ms, 120000);
+	c->lost_ms = time_or(c->lost_ms, 60000);
+	c->held_ms = time_or(c->held_ms, 300000);
+	c->partial_ms = time_or(c->partial_ms, 30000);
+	c->patience_ms = time_or(c->patience_ms, 60000);
+	c->stuck_ms = time_or(c->stuck_ms, 30000);
+	c->lacks_ms = time_or(c->lacks_ms, 10000);
+	c->serve_ms = time_or(c->serve_ms, 300000);
+	c->evictions_per_minute = c->evictions_per_minute > 0 ? c->evictions_per_minute : 30;
+}
+
 struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 {
 	struct engine *e = xcalloc(1, sizeof *e);
 	e->cfg = *config;
+	set_defaults(&e->cfg);
 	e->runtime_class = xstrdup(config->runtime_class);
 	e->cfg.runtime_class = e->runtime_class;
 	e->injection = xstrdup(config->injection);
@@ -32,7 +53,7 @@ struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 	e->seed = seed;
 	rng_seed(&e->rng, seed);
 	book_init(&e->book, &e->time, e->world, &e->rng);
-	picture_init(&e->picture, &e->time, e->world, &e->book);
+	picture_init(&e->picture, &e->cfg, &e->time, e->world, &e->book);
 	struct picture *picture = &e->picture;
 	orphans_init(&e->orphans, picture);
 	evictions_init(&e->evictions, picture);
@@ -129,13 +150,13 @@ bool engine_observe(struct engine *e, const struct change *c)
 			begin_term(e);
 		}
 		e->leads = c->leads;
-		e->dirty = true;
+		e->time.dirty = true;
 		return true;
 	}
 	if (c->type == CHANGE_REACH) {
 		e->evictions.reached = c->reached;
 		e->evictions.unsure = c->unsure;
-		e->dirty = true;
+		e->time.dirty = true;
 		return true;
 	}
 	if (c->type == CHANGE_SHARE) {
@@ -164,7 +185,8 @@ bool engine_observe(struct engine *e, const struct change *c)
 
 static bool nothing_to_do(const struct engine *e, int64_t now)
 {
-	bool changed = e->dirty || e->resume != 0 || e->decided_version != world_version(e->world);
+	bool changed =
+		e->time.dirty || e->resume != 0 || e->decided_version != world_version(e->world);
 	return !changed && now < e->time.deadline;
 }
 
@@ -173,34 +195,34 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	/* 1 drain: the world took every change as it came, and some of it matters */
 	e->time.step++;
 	e->time.deadline = now.mono_ms + STEP_AT_LEAST_MS;
-	e->dirty = false;
+	e->time.dirty = false;
 	uint64_t version = world_version(e->world);
 	/* 2 snapshot */
-	snapshot_build(e, now.mono_ms);
+	snapshot_build(e);
 	e->report.gpus_open = e->report.gpus_opening = 0;
 	vec_for_each (const struct place_gpu, g, &e->picture.snap.gpus) {
 		*(g->state == GPU_OPENING ? &e->report.gpus_opening : &e->report.gpus_open) += 1;
 	}
 	openings_count(e);
 	/* 3 rank */
-	rank_waiters(e, now.mono_ms);
-	wholes_rank(&e->wholes, now.mono_ms);
+	rank_waiters(e);
+	wholes_rank(&e->wholes);
 	needs_count(e);
 	/* 4 decide: those that run get what they need, then each tenant that waits finds a GPU in
 	 * the picture and takes its share out of it */
 	resizes_decide(e);
-	decide(e, now.mono_ms, budget, plan);
+	decide(e, budget, plan);
 	preempt_tenants(e, plan);
 	scale_up(e, plan);
 	/* 5 and 6, assume and emit: every action is remembered under its id before it leaves */
 	emit_grants(e, plan);
 	resizes_emit(e, plan);
 	inject_tend(e, plan);
-	capacity_tend(e, now.mono_ms, plan);
+	capacity_tend(e, plan);
 	recycle_tenants(e, plan);
 	drain_tenants(e, plan);
 	drain_capacity(e, plan);
-	orphans_tend(e, now.mono_ms, plan);
+	orphans_tend(e, plan);
 	overuse_tend(e);
 	report_doubled_gpus(e, plan);
 	report_waiting(e, now, plan);
@@ -260,7 +282,7 @@ int64_t engine_next_deadline(const struct engine *e)
 {
 	/* Without the lead or a whole picture there is nothing to be early for. */
 	bool decides = e->leads && world_all_synced(e->world);
-	bool goes_on = e->resume != 0 || e->dirty || is_passing(e);
+	bool goes_on = e->resume != 0 || e->time.dirty || is_passing(e);
 	return decides && goes_on ? 0 : e->time.deadline;
 }
 

@@ -5,8 +5,7 @@
 
 #include "state.h"
 
-#define PER_MINUTE 30
-#define MINUTE_MS  60000
+#define MINUTE_MS 60000
 /* So long the watch may take to show that the deletion began. */
 #define SHOWN_MS   30000
 #define UNKNOWN_MS 10000
@@ -100,7 +99,6 @@ static bool minute_is_full(struct engine *e, enum reason reason)
 		}
 	}
 	all->sent.count = kept;
-	most = most > 0 ? most : PER_MINUTE;
 	return kept >= (reason == REASON_RECYCLED ? (most + 1) / 2 : most);
 }
 

@@ -6,9 +6,6 @@
 #include "model/quantity.h"
 #include "state.h"
 
-/* A grant that is not whole is completed or given back by then. */
-#define PARTIAL_MS 30000
-
 static bool gives_back(const struct group *g)
 {
 	return g->gives.count > 0;
@@ -113,13 +110,12 @@ static struct place_party party_of(
 }
 
 /* On GPUs that there are or are opened now; false: the waiter has the reason. */
-static bool find(
-	struct engine *e, int64_t now, struct waiter *w, struct plan *plan, struct place_group *ret)
+static bool find(struct engine *e, struct waiter *w, struct plan *plan, struct place_group *ret)
 {
 	uint32_t have = waiter_count(w) - ret->count;
 	struct place_party party = party_of(&e->picture, w, have);
 	struct place_group g = place_group(&e->picture.snap, &party);
-	e->looked_at += g.looked_at;
+	e->picture.looked_at += g.looked_at;
 	ret->count = 0;
 	if (g.node == PLACE_NOWHERE) {
 		w->reason = g.reason;
@@ -136,7 +132,7 @@ static bool find(
 	}
 	while (g.count < party.count) {
 		struct place_verdict open = {.gpu = PLACE_NOWHERE, .node = g.node};
-		if (!open_gpu(e, now, w, plan, &open)) {
+		if (!open_gpu(e, w, plan, &open)) {
 			w->reason = REASON_WAITING_FOR_CAPACITY;
 			return false;
 		}
@@ -150,8 +146,7 @@ static bool find(
 }
 
 /* Out of the picture, and into the ledgers if all of them can be written now. */
-static void take(struct engine *e, int64_t now, struct waiter *w, const struct place_group *g,
-	struct plan *plan)
+static void take(struct engine *e, struct waiter *w, const struct place_group *g, struct plan *plan)
 {
 	struct holder *opening = NULL;
 	bool busy = view_lags(e);
@@ -167,7 +162,7 @@ static void take(struct engine *e, int64_t now, struct waiter *w, const struct p
 	}
 	w->reason = REASON_GRANTING;
 	if (opening != NULL) {
-		await_creation(e, now, w, opening, plan);
+		await_creation(e, w, opening, plan);
 		return;
 	}
 	for (uint32_t i = 0; i < g->count; i++) {
@@ -185,19 +180,18 @@ static void take(struct engine *e, int64_t now, struct waiter *w, const struct p
 	}
 }
 
-static void use(struct engine *e, int64_t now, struct waiter *w, const struct place_group *g,
-	struct plan *plan)
+static void use(struct engine *e, struct waiter *w, const struct place_group *g, struct plan *plan)
 {
 	if (g->count == waiter_count(w)) {
 		neighbours_arrive(&e->needs, g->node, &w->pod);
 	}
 	wholes_picture_changed(&e->wholes);
 	quotas_take(&e->quotas, w, g->milli * (int64_t)waiter_count(w));
-	take(e, now, w, g, plan);
+	take(e, w, g, plan);
 }
 
 /* True: there might be GPUs for it, and none suit it now. */
-static bool seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have, struct plan *plan)
+static bool seek(struct engine *e, struct waiter *w, uint32_t have, struct plan *plan)
 {
 	struct claims_of claims;
 	struct place_group g = {.count = waiter_count(w) - have};
@@ -213,12 +207,12 @@ static bool seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have,
 	}
 	landings_lift(&e->picture, w);
 	hold_lift(&e->picture, w);
-	bool found = find(e, now, w, plan, &g);
+	bool found = find(e, w, plan, &g);
 	hold_settle_group(&e->picture, w, &g);
 	landings_settle_group(&e->picture, w, &g);
 	waiter_asked(w);
 	if (found) {
-		use(e, now, w, &g, plan);
+		use(e, w, &g, plan);
 	}
 	/* It is told what it asked for. */
 	w->asked.milli = said.milli;
@@ -227,35 +221,36 @@ static bool seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have,
 }
 
 /* All that it has, on whatever node. */
-static void give_back(struct engine *e, struct waiter *w)
+static void give_back(struct picture *picture, struct waiter *w)
 {
-	for (size_t i = 0; i < e->book.holders.count; i++) {
-		const struct holder *h = e->book.holders.items[i];
+	for (size_t i = 0; i < picture->book->holders.count; i++) {
+		const struct holder *h = picture->book->holders.items[i];
 		if (ledger_has(holder_ledger(h), w->uid)) {
 			VEC_PUSH(&w->group.gives, hash_text(text_or(h->uid, "")));
 		}
 	}
-	e->dirty = true;
+	picture->time->dirty = true;
 }
 
 /* True: it is past completing. Where a placement may land yet it would land on these GPUs, so they
  * stay its own until it cannot. */
-static bool past_completing(struct engine *e, int64_t now, struct waiter *w)
+static bool past_completing(struct picture *picture, struct waiter *w)
 {
 	struct group *g = &w->group;
 	if (g->partial_since == 0 || (g->partial_set != g->set && !gives_back(g))) {
-		g->partial_since = now > 0 ? now : 1;
+		g->partial_since = picture->time->now > 0 ? picture->time->now : 1;
 		g->partial_set = g->set;
 	}
-	int64_t most = e->cfg.partial_ms > 0 ? e->cfg.partial_ms : PARTIAL_MS;
-	wake_by(&e->time, g->partial_since + most);
-	if (!gives_back(g) && now - g->partial_since >= most && w->landings.count == 0) {
-		give_back(e, w);
+	int64_t most = picture->cfg->partial_ms;
+	wake_by(picture->time, g->partial_since + most);
+	if (!gives_back(g) && picture->time->now - g->partial_since >= most &&
+		w->landings.count == 0) {
+		give_back(picture, w);
 	}
 	return gives_back(g);
 }
 
-bool group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
+bool group_decide(struct engine *e, struct waiter *w, struct plan *plan)
 {
 	struct group *g = &w->group;
 	uint32_t have = w->granted_step == e->time.step ? (uint32_t)g->granted.count : 0;
@@ -270,8 +265,8 @@ bool group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *
 		tell(e, w, plan);
 		return false;
 	}
-	if (have == 0 || !(gives_back(g) || past_completing(e, now, w))) {
-		return seek(e, now, w, have, plan);
+	if (have == 0 || !(gives_back(g) || past_completing(&e->picture, w))) {
+		return seek(e, w, have, plan);
 	}
 	/* What it gives back is too little: it lacks as before. */
 	return w->passed.lacks_since >= 0;

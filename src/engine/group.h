@@ -48,6 +48,6 @@ static inline uint32_t group_size(const struct group *g)
 	return g->count > 1 ? g->count : 1;
 }
 /* True: there might be GPUs for it, and none fit it now. */
-bool group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *plan);
+bool group_decide(struct engine *e, struct waiter *w, struct plan *plan);
 
 #endif

@@ -92,7 +92,7 @@ void health_remember(struct engine *e, const struct heard *h)
 		.well_since = -1,
 		.told = true}; /* by whom it was heard */
 	VEC_PUSH(&e->ailments, a);
-	e->dirty = true;
+	e->time.dirty = true;
 }
 
 size_t engine_heard(const struct engine *e, struct heard *ret_list, size_t room)

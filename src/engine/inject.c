@@ -432,7 +432,7 @@ static uint32_t rank_of(
 bool inject_may_name(struct engine *e, const struct holder *h)
 {
 	return is_told(&e->inject, h) && !h->search && h->pod.holds &&
-	       !health_is_bad(&e->ailments, h) && !capacity_failed(e, h, e->time.now);
+	       !health_is_bad(&e->ailments, h) && !capacity_failed(&e->picture, h);
 }
 
 static void choose_subjects(struct engine *e)

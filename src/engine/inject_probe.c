@@ -187,7 +187,7 @@ static bool judge(struct engine *e, const struct inject_probe *p, struct inject_
 			t->taken = true;
 			m->ended++;
 			text_set(&m->ended_why, why_taken(&p->pod));
-			e->dirty = true;
+			e->time.dirty = true;
 			try_anew(e, m, e->time.now);
 		}
 		return false;
@@ -227,7 +227,7 @@ static void rest(struct engine *e, const struct inject_errand *x, struct plan *p
 	text_set(&m->boot, noun->boot);
 	text_set(&m->runtime, noun->runtime);
 	wake_by(&e->time, m->until);
-	e->dirty = true;
+	e->time.dirty = true;
 	struct explain_vain vain = {
 		m->node, m->class, m->doubts, (m->until - e->time.now + 999) / 1000};
 	explain_no_injection(&text, &vain);

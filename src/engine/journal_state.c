@@ -450,7 +450,7 @@ static void save_engine(struct saving *s)
 	for (size_t i = 0; i < COUNT_OF(e->rng.s); i++) {
 		pack_u64(out, e->rng.s[i]);
 	}
-	pack_u64(out, (e->leads ? 1 : 0) | (e->dirty ? 2 : 0) |
+	pack_u64(out, (e->leads ? 1 : 0) | (e->time.dirty ? 2 : 0) |
 			      (e->decided_version == world_version(e->world) ? 4 : 0) |
 			      (e->policy_version == world_policy_version(e->world) ? 8 : 0) |
 			      (e->evictions.reached ? 16 : 0) | (e->evictions.unsure ? 32 : 0) |
@@ -460,7 +460,7 @@ static void save_engine(struct saving *s)
 	pack_i64(out, e->time.deadline);
 	pack_i64(out, e->time.now);
 	pack_u64(out, e->resume);
-	pack_u64(out, e->round);
+	pack_u64(out, e->time.round);
 	pack_u64(out, e->report.steps);
 	pack_u64(out, e->report.decisions);
 	pack_i64(out, e->wholes.told_at);
@@ -476,7 +476,7 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	uint64_t version = world_version(e->world);
 	uint64_t policy_version = world_policy_version(e->world);
 	e->leads = flags & 1;
-	e->dirty = flags & 2;
+	e->time.dirty = flags & 2;
 	e->evictions.reached = flags & 16;
 	e->evictions.unsure = flags & 32;
 	e->scale.answered = flags & 64;
@@ -488,7 +488,7 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	e->time.deadline = unpack_i64(u);
 	e->time.now = unpack_i64(u);
 	e->resume = (uint32_t)unpack_u64(u);
-	e->round = unpack_u64(u);
+	e->time.round = unpack_u64(u);
 	e->report.steps = unpack_u64(u);
 	e->report.decisions = unpack_u64(u);
 	e->wholes.told_at = unpack_i64(u);

@@ -3,13 +3,6 @@
 
 #include "state.h"
 
-#define PATIENCE_MS 60000
-
-int64_t patience_of(const struct engine *e)
-{
-	return e->cfg.patience_ms > 0 ? e->cfg.patience_ms : PATIENCE_MS;
-}
-
 uint32_t keeper_add(struct wholes *wholes, const struct pod *pod, bool whole)
 {
 	struct keeper made = {.pod = pod, .whole = whole};

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct engine;
 struct place_gpu;
 struct place_keep;
 struct place_request;
@@ -25,8 +24,6 @@ struct keeper {
 uint32_t keeper_add(struct wholes *wholes, const struct pod *pod, bool whole);
 /* It could have this, which is kept for somebody who ranks before it. */
 void keeper_note(struct wholes *wholes, struct waiter *w, const struct place_keep *k);
-/* So long a pod is passed over before something is kept for it. */
-int64_t patience_of(const struct engine *e);
 
 /* What is missing on a GPU for a share of this size. */
 struct lack {

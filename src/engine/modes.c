@@ -12,7 +12,7 @@ static bool is_free_for(const struct engine *e, uint32_t gpu, const struct waite
 	const struct place_gpu *g = &e->picture.snap.gpus.items[gpu];
 	const struct snap_gpu *s = &e->picture.snap_gpus.items[gpu];
 	bool needed = s->entries > 0 || s->demand > 0 || g->tenants > 0 ||
-		      s->holder->wanted >= e->round || s->holder->search || s->yields;
+		      s->holder->wanted >= e->time.round || s->holder->search || s->yields;
 	bool kept = g->kept_by != 0 && e->wholes.keepers.items[g->kept_by - 1].pod != &w->pod;
 	return !needed && !kept && holder_may_go(s->holder);
 }

@@ -163,7 +163,7 @@ static void mark_near(struct engine *e, uint32_t node, const char *key)
 			mark(&e->needs, i, UNFIT_NEIGHBOUR);
 		}
 	}
-	e->looked_at += e->picture.snap.nodes.count;
+	e->picture.looked_at += e->picture.snap.nodes.count;
 }
 
 /* What `owner` keeps off, where `other` is or comes. */
@@ -195,7 +195,7 @@ static void mark_apart(struct engine *e, const struct pod *pod, bool far)
 			keep_off(e, g->pod, pod, g->node, far);
 		}
 	}
-	e->looked_at += keeps ? e->needs.guests.count : 0;
+	e->picture.looked_at += keeps ? e->needs.guests.count : 0;
 }
 
 /* --- beside --- */
@@ -221,7 +221,7 @@ static void mark_unlike(struct engine *e, const struct neighbour_term *t, bool f
 			mark(&e->needs, i, UNFIT_ALONE);
 		}
 	}
-	e->looked_at += e->picture.snap.nodes.count;
+	e->picture.looked_at += e->picture.snap.nodes.count;
 }
 
 /* Where no GPU pod is meant, it may be about pods that nobody knows here: the scheduler judges. */
@@ -247,7 +247,7 @@ static void mark_beside(struct engine *e, const struct pod *pod)
 		}
 		mark_unlike(e, t, !any);
 	}
-	e->looked_at += e->needs.guests.count;
+	e->picture.looked_at += e->needs.guests.count;
 }
 
 /* --- spread --- */
@@ -273,7 +273,7 @@ static void count_kind(struct engine *e, const struct zoning *z, const struct po
 			n->here.items[g->node]++;
 		}
 	}
-	e->looked_at += n->guests.count + e->picture.snap.nodes.count;
+	e->picture.looked_at += n->guests.count + e->picture.snap.nodes.count;
 }
 
 /* Once the pod is pinned the scheduler sees its node as the only place. Where it wants several it

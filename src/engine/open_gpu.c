@@ -26,8 +26,8 @@ static uint32_t add_opening(struct picture *picture, struct holder *h, uint32_t 
 	return at;
 }
 
-bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan *plan,
-	struct place_verdict *open)
+bool open_gpu(
+	struct engine *e, const struct waiter *w, struct plan *plan, struct place_verdict *open)
 {
 	if (open->node == PLACE_NOWHERE) {
 		return false;
@@ -39,7 +39,7 @@ bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan
 		snapshot_node_moved(&e->picture.snap, open->node);
 		return false;
 	}
-	struct holder *h = emit_create(e, now, n->noun->name, &w->pod, plan);
+	struct holder *h = emit_create(e, n->noun->name, &w->pod, plan);
 	if (h != NULL) {
 		open->gpu = add_opening(&e->picture, h, open->node);
 	}
@@ -47,8 +47,7 @@ bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan
 }
 
 /* It would go on a GPU whose capacity pod could not be created: not yet, or now once more. */
-void await_creation(
-	struct engine *e, int64_t now, struct waiter *w, struct holder *h, struct plan *plan)
+void await_creation(struct engine *e, struct waiter *w, struct holder *h, struct plan *plan)
 {
 	w->reason = REASON_WAITING_FOR_CAPACITY;
 	if (inject_tries(&e->inject, w, h)) {
@@ -60,7 +59,7 @@ void await_creation(
 	text_set(&w->refusal, h->refusal);
 	w->refused_until = h->retry_at;
 	w->reason = refusal_reason(h->refusal);
-	if (now >= h->retry_at) {
+	if (e->time.now >= h->retry_at) {
 		emit_create_again(e, h, &w->pod, plan);
 	} else {
 		wake_by(&e->time, h->retry_at);

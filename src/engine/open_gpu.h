@@ -12,10 +12,9 @@ struct plan;
 struct waiter;
 
 /* A GPU more where the verdict says, which then names it; false: nowhere, or not now. */
-bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan *plan,
-	struct place_verdict *open);
+bool open_gpu(
+	struct engine *e, const struct waiter *w, struct plan *plan, struct place_verdict *open);
 /* It goes on a GPU whose capacity pod is not there yet. */
-void await_creation(
-	struct engine *e, int64_t now, struct waiter *w, struct holder *h, struct plan *plan);
+void await_creation(struct engine *e, struct waiter *w, struct holder *h, struct plan *plan);
 
 #endif

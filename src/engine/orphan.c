@@ -9,7 +9,6 @@
 #include "size/explain_gpus.h"
 #include "state.h"
 
-#define LOST_MS	       60000
 #define RETRY_FIRST_MS 2000
 #define RETRY_CAP_MS   30000
 /* Whoever deletes a capacity pod may name any grace. */
@@ -118,7 +117,8 @@ bool gpu_is_anybodys(struct engine *e, const char *uuid, const char *node)
 	const struct orphan *o = orphan_find(&e->orphans, uuid, node);
 	bool orphaned = o != NULL && o->seen == e->time.step;
 	return snap_gpu_on(&e->picture, uuid, snap_node_of(&e->picture, node)) != WORLD_NONE ||
-	       orphaned || (e->forgotten > 0 && holder_outside(&e->orphans, uuid, node) != NULL);
+	       orphaned ||
+	       (e->picture.forgotten > 0 && holder_outside(&e->orphans, uuid, node) != NULL);
 }
 
 /* Where it is: where a tenant runs, or will run because its capacity pod was there. NULL: nowhere,
@@ -257,11 +257,6 @@ static bool is_now(const struct step_time *time, const struct orphan *o)
 	return o->seen == time->step;
 }
 
-static int64_t lost_ms(const struct engine *e)
-{
-	return e->cfg.lost_ms > 0 ? e->cfg.lost_ms : LOST_MS;
-}
-
 /* The time runs only while the node can do something about it. */
 static void keep_time(struct engine *e)
 {
@@ -278,7 +273,7 @@ static void keep_time(struct engine *e)
 			o->since = e->time.now;
 		}
 		if (o->since >= 0) {
-			wake_by(&e->time, o->since + lost_ms(e));
+			wake_by(&e->time, o->since + e->cfg.lost_ms);
 		}
 	}
 }
@@ -288,7 +283,7 @@ void orphans_find(struct engine *e)
 	VEC_CLEAR(&e->orphans.stranded);
 	sweep(&e->orphans);
 	e->report.gpus_orphaned = 0;
-	if (e->forgotten > 0) {
+	if (e->picture.forgotten > 0) {
 		index_outside(e);
 		find_stranded(&e->orphans);
 	}
@@ -299,9 +294,9 @@ void orphans_find(struct engine *e)
 	searches_plan(e);
 }
 
-bool orphan_is_late(const struct engine *e, const struct orphan *o)
+bool orphan_is_late(const struct picture *picture, const struct orphan *o)
 {
-	return o->since >= 0 && e->time.now - o->since >= lost_ms(e);
+	return o->since >= 0 && picture->time->now - o->since >= picture->cfg->lost_ms;
 }
 
 /* --- what is said and done about it --- */
@@ -354,18 +349,18 @@ static void move_on(struct engine *e, const struct stranded *s, struct plan *pla
 	const struct orphan *o = &e->orphans.items.items[s->orphan];
 	const struct world_pod *p = world_pod_at(e->world, s->slot);
 	bool free = o->since >= 0 && !world_pod_unread(e->world, NAME_NAMESPACE, NULL);
-	if (free && (s->go || orphan_is_late(e, o))) {
+	if (free && (s->go || orphan_is_late(&e->picture, o))) {
 		const struct evict_why why = {
 			.reason = REASON_CAPACITY_LOST, .facts = {.gpu = o->uuid}};
 		(void)evict_tenant(e, p, &why, plan);
 	}
 }
 
-void orphans_tend(struct engine *e, int64_t now, struct plan *plan)
+void orphans_tend(struct engine *e, struct plan *plan)
 {
 	vec_for_each (const struct stranded, s, &e->orphans.stranded) {
 		tell(e, s, plan);
 		move_on(e, s, plan);
 	}
-	searches_tend(e, now, plan);
+	searches_tend(e, plan);
 }

@@ -84,12 +84,12 @@ struct orphan *orphan_find(struct orphans *orphans, const char *uuid, const char
 bool gpu_is_anybodys(struct engine *e, const char *uuid, const char *node);
 /* In the snapshot, after everybody was counted. */
 void orphans_find(struct engine *e);
-void orphans_tend(struct engine *e, int64_t now, struct plan *plan);
+void orphans_tend(struct engine *e, struct plan *plan);
 /* It was searched for long enough. */
-bool orphan_is_late(const struct engine *e, const struct orphan *o);
+bool orphan_is_late(const struct picture *picture, const struct orphan *o);
 
 /* search.c: with the orphans of this step; and after decisions were made */
 void searches_plan(struct engine *e);
-void searches_tend(struct engine *e, int64_t now, struct plan *plan);
+void searches_tend(struct engine *e, struct plan *plan);
 
 #endif

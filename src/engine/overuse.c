@@ -18,10 +18,11 @@
 
 /* --- what is known --- */
 
-static const struct node_state *fresh_state(const struct engine *e, uint32_t node)
+static const struct node_state *fresh_state(const struct picture *picture, uint32_t node)
 {
-	const struct node_state *s = node != WORLD_NONE ? world_state_of(e->world, node) : NULL;
-	return s != NULL && e->time.now - s->seen_ms <= STATE_FRESH_MS ? s : NULL;
+	const struct node_state *s =
+		node != WORLD_NONE ? world_state_of(picture->world, node) : NULL;
+	return s != NULL && picture->time->now - s->seen_ms <= STATE_FRESH_MS ? s : NULL;
 }
 
 /* Whoever does not tell what a device has does not tell who uses it either; and of two devices that
@@ -39,9 +40,9 @@ static bool device_is_measured(const struct node_state *s, const char *uuid)
 	return found == 1 && told;
 }
 
-int64_t overuse_measured(const struct engine *e, const struct world_pod *p, const char *uuid)
+int64_t overuse_measured(const struct picture *picture, const struct world_pod *p, const char *uuid)
 {
-	const struct node_state *s = fresh_state(e, p->node);
+	const struct node_state *s = fresh_state(picture, p->node);
 	int64_t sum = 0;
 	if (s == NULL || !device_is_measured(s, uuid)) {
 		return -1;
@@ -178,31 +179,32 @@ static int64_t resized_ms(struct overuse *o, const struct world_pod *p)
 
 /* What was seen before it got the share that it has says nothing of that one, and letting go of
  * memory takes a moment. A clock that was set back tells nothing. */
-static bool had_this_share(const struct engine *e, struct overuse *o, const struct world_pod *p,
-	int64_t seen_ms, int64_t policy_ms)
+static bool had_this_share(const struct picture *picture, struct overuse *o,
+	const struct world_pod *p, int64_t seen_ms, int64_t policy_ms)
 {
 	int64_t resized = resized_ms(o, p);
-	return resized > policy_ms || seen_ms >= e->time.now - (policy_ms - resized) + APART_MS;
+	return resized > policy_ms ||
+	       seen_ms >= picture->time->now - (policy_ms - resized) + APART_MS;
 }
 
 /* False: there is nothing to remember of it any more. */
-static bool look_again(struct engine *e, struct overuse *o, int64_t policy_ms)
+static bool look_again(struct picture *picture, struct overuse *o, int64_t policy_ms)
 {
-	const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
+	const struct world_pod *p = world_pod_by_uid(picture->world, o->uid);
 	o->known = false;
 	if (!overuse_uses_now(p) || !gpu_list_has(p->gpu->uuid, o->uuid)) {
 		return false;
 	}
 	int64_t used = o->sum_mib;
-	const struct node_state *s = used >= 0 ? fresh_state(e, p->node) : NULL;
-	if (s == NULL || !had_this_share(e, o, p, s->seen_ms, policy_ms)) {
-		return e->time.now - o->seen_ms <= FORGET_MS;
+	const struct node_state *s = used >= 0 ? fresh_state(picture, p->node) : NULL;
+	if (s == NULL || !had_this_share(picture, o, p, s->seen_ms, policy_ms)) {
+		return picture->time->now - o->seen_ms <= FORGET_MS;
 	}
 	o->known = true;
 	o->used_mib = used;
 	o->share_mib = p->gpu->mem_mib;
 	count_look(o, s);
-	bool told = o->told_at >= 0 && e->time.now - o->told_at < OVERUSE_TELL_EVERY_MS;
+	bool told = o->told_at >= 0 && picture->time->now - o->told_at < OVERUSE_TELL_EVERY_MS;
 	return o->over || o->looks > 0 || told;
 }
 
@@ -230,7 +232,7 @@ static void look(struct engine *e, int64_t policy_ms)
 	struct overuses *all = &e->evictions.overuses;
 	for (size_t i = all->here.count; i-- > 0;) {
 		struct overuse *o = &all->items.items[all->here.items[i]];
-		bool was = o->over, stays = look_again(e, o, policy_ms);
+		bool was = o->over, stays = look_again(&e->picture, o, policy_ms);
 		if (was && (!stays || !o->over)) {
 			overuse_relieved(all, o->uuid);
 		}
@@ -317,7 +319,7 @@ void overuse_judge(struct engine *e, uint32_t node, int64_t policy_ms, struct pl
 {
 	struct overuses *all = &e->evictions.overuses;
 	const struct world_node *n = world_node_at(e->world, node);
-	const struct node_state *s = fresh_state(e, node);
+	const struct node_state *s = fresh_state(&e->picture, node);
 	all->pass.visit++;
 	if (s != NULL) {
 		find_new(e, s, node);

@@ -23,6 +23,7 @@
 
 struct engine;
 struct node_state;
+struct picture;
 struct plan;
 struct str;
 struct unpack;
@@ -170,7 +171,8 @@ void overuse_report(struct engine *e, const struct world_pod *p, struct plan *pl
  * None. */
 bool overuse_concerns(const struct world_pod *p);
 /* What it uses of the device; -1: not known. */
-int64_t overuse_measured(const struct engine *e, const struct world_pod *p, const char *uuid);
+int64_t overuse_measured(
+	const struct picture *picture, const struct world_pod *p, const char *uuid);
 struct crowd *crowd_touch(struct engine *e, const char *uuid);
 void overuse_tell(struct engine *e, const struct world_pod *p, enum reason reason, const char *text,
 	struct plan *plan);

@@ -21,11 +21,11 @@ struct candidate_over {
 };
 
 /* A built-in policy says what the configuration would: nothing. */
-static bool may_evict(const struct engine *e, const struct world_pod *p)
+static bool may_evict(const struct world *world, const struct world_pod *p)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	const struct pod pod = pod_of(p, &arena);
-	const struct policy *policy = policy_of(e->world, &pod).policy;
+	const struct policy *policy = policy_of(world, &pod).policy;
 	return policy != NULL && policy->memory_overuse == OVERUSE_EVICT;
 }
 
@@ -54,7 +54,7 @@ static size_t gather(
 	for (uint32_t i = c->first; i != MAP_NONE; i = items[i].next) {
 		const struct overuse *o = &items[i];
 		const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
-		if (o->over && o->known && excess(o) > 0 && p != NULL && may_evict(e, p) &&
+		if (o->over && o->known && excess(o) > 0 && p != NULL && may_evict(e->world, p) &&
 			n < MODEL_GRANTS_MAX) {
 			out[n++] = (struct candidate_over){p, o};
 		}
@@ -84,10 +84,10 @@ static bool lists(const struct node_state *s, const char *uid)
 }
 
 /* Somebody whose object is gone runs on, so that its memory is still counted. */
-static bool lingers(struct engine *e, const struct crowd *c, const struct node_state *s)
+static bool lingers(struct world *world, const struct crowd *c, const struct node_state *s)
 {
-	for (size_t i = 0; i < world_departed_count(e->world); i++) {
-		const struct world_departed *d = world_departed_at(e->world, i);
+	for (size_t i = 0; i < world_departed_count(world); i++) {
+		const struct world_departed *d = world_departed_at(world, i);
 		if (d->uuid != NULL && gpu_list_has(d->uuid, c->uuid) && lists(s, d->uid)) {
 			return true;
 		}
@@ -98,23 +98,23 @@ static bool lingers(struct engine *e, const struct crowd *c, const struct node_s
 /* What a tenant says when it ends is its own word, and anybody can write it. It is a reason for
  * somebody else to go only where its share is not there for it: what is free, and what it uses
  * itself, is less. */
-static bool lacks_its_share(
-	const struct engine *e, const char *uid, const struct node_state *s, const char *uuid)
+static bool lacks_its_share(const struct picture *picture, const char *uid,
+	const struct node_state *s, const char *uuid)
 {
-	const struct world_pod *p = uid != NULL ? world_pod_by_uid(e->world, uid) : NULL;
+	const struct world_pod *p = uid != NULL ? world_pod_by_uid(picture->world, uid) : NULL;
 	const struct device_state *d = device_of(s, uuid);
-	if (p == NULL || p->gpu == NULL || p->node != world_node_find(e->world, s->node) ||
+	if (p == NULL || p->gpu == NULL || p->node != world_node_find(picture->world, s->node) ||
 		world_pod_terminal(p) || d == NULL || d->total_mib <= 0 || d->used_mib < 0) {
 		return false;
 	}
-	int64_t own = overuse_measured(e, p, uuid), share = p->gpu->mem_mib;
+	int64_t own = overuse_measured(picture, p, uuid), share = p->gpu->mem_mib;
 	int64_t there = d->total_mib - d->used_mib + own;
 	return own >= 0 && there + blame_tolerance(share) < share;
 }
 
 /* Why somebody must go, as words; false: nobody must. Nobody goes for its own failure. */
-static bool is_short(const struct engine *e, const struct crowd *c, const struct node_state *s,
-	struct str *why, const char **ret_spared)
+static bool is_short(const struct picture *picture, const struct crowd *c,
+	const struct node_state *s, struct str *why, const char **ret_spared)
 {
 	*ret_spared = NULL;
 	const struct device_state *d = device_of(s, c->uuid);
@@ -122,8 +122,8 @@ static bool is_short(const struct engine *e, const struct crowd *c, const struct
 		explain_short(why, d->total_mib - d->used_mib);
 		return true;
 	}
-	if (c->failed_at >= 0 && e->time.now - c->failed_at <= FAILED_FOR_MS &&
-		lacks_its_share(e, c->victim, s, c->uuid)) {
+	if (c->failed_at >= 0 && picture->time->now - c->failed_at <= FAILED_FOR_MS &&
+		lacks_its_share(picture, c->victim, s, c->uuid)) {
 		str_append_text(why, "another tenant had no memory left there");
 		*ret_spared = c->victim;
 		return true;
@@ -132,14 +132,14 @@ static bool is_short(const struct engine *e, const struct crowd *c, const struct
 }
 
 /* Memory that is used and that nobody tells is somebody's. */
-static bool all_are_measured(const struct engine *e, const struct crowd *c, uint32_t node)
+static bool all_are_measured(const struct picture *picture, const struct crowd *c, uint32_t node)
 {
-	const struct world_node *n = world_node_at(e->world, node);
+	const struct world_node *n = world_node_at(picture->world, node);
 	for (size_t i = 0; i < n->tenants.count; i++) {
-		const struct world_pod *p = world_pod_at(e->world, n->tenants.items[i]);
+		const struct world_pod *p = world_pod_at(picture->world, n->tenants.items[i]);
 		if (p->gpu->uuid != NULL && !world_pod_terminal(p) &&
 			gpu_list_has(p->gpu->uuid, c->uuid) &&
-			overuse_measured(e, p, c->uuid) < 0) {
+			overuse_measured(picture, p, c->uuid) < 0) {
 			return false;
 		}
 	}
@@ -177,11 +177,11 @@ static const struct world_pod *relieve(struct engine *e, const struct crowd *c, 
 	CLEANUP(str_finish) struct str why = STR_INIT(256);
 	const char *spared;
 	const struct node_state *s = world_state_of(e->world, all[0].pod->node);
-	if (s->seen_ms < c->changed_at + SETTLE_MS || lingers(e, c, s) ||
-		!is_short(e, c, s, &why, &spared)) {
+	if (s->seen_ms < c->changed_at + SETTLE_MS || lingers(e->world, c, s) ||
+		!is_short(&e->picture, c, s, &why, &spared)) {
 		return NULL;
 	}
-	bool measured = all_are_measured(e, c, all[0].pod->node);
+	bool measured = all_are_measured(&e->picture, c, all[0].pod->node);
 	/* One that a budget protects stays, and the next is asked meanwhile. */
 	for (size_t i = 0; i < n; i++) {
 		if (text_equals(all[i].overuse->uid, spared) ||

@@ -63,14 +63,14 @@ static bool take(struct overuse_pass *pass, size_t count)
 	return true;
 }
 
-static void look_at_remark(struct engine *e, struct overuses *all)
+static void look_at_remark(struct picture *picture, struct overuses *all)
 {
 	struct overuse_pass *pass = &all->pass;
 	if (!take(pass, all->remarks.count)) {
 		enter(pass, OVERUSE_LEFT, all->items.count);
 		return;
 	}
-	bool old = e->time.now - all->remarks.items[pass->at].at >= REMARK_EVERY_MS;
+	bool old = picture->time->now - all->remarks.items[pass->at].at >= REMARK_EVERY_MS;
 	pass->left -= 1;
 	if (old) {
 		pass->left -= WORK_GONE;
@@ -78,7 +78,7 @@ static void look_at_remark(struct engine *e, struct overuses *all)
 	}
 }
 
-static void look_at_item(struct engine *e, struct overuses *all)
+static void look_at_item(struct world *world, struct overuses *all)
 {
 	struct overuse_pass *pass = &all->pass;
 	if (!take(pass, all->items.count)) {
@@ -86,7 +86,7 @@ static void look_at_item(struct engine *e, struct overuses *all)
 		return;
 	}
 	const struct overuse *o = &all->items.items[pass->at];
-	const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
+	const struct world_pod *p = world_pod_by_uid(world, o->uid);
 	pass->left -= WORK_LEFT;
 	if (!overuse_uses_now(p) || !gpu_list_has(p->gpu->uuid, o->uuid)) {
 		if (o->over) {
@@ -189,10 +189,10 @@ static void go_on(struct engine *e, struct engine_now now, struct plan *plan)
 	struct overuses *all = &e->evictions.overuses;
 	switch (all->pass.stage) {
 	case OVERUSE_REMARKS:
-		look_at_remark(e, all);
+		look_at_remark(&e->picture, all);
 		break;
 	case OVERUSE_LEFT:
-		look_at_item(e, all);
+		look_at_item(e->world, all);
 		break;
 	case OVERUSE_FAILURES:
 	case OVERUSE_JUDGE:

@@ -81,7 +81,7 @@ static bool is_within(struct engine *e, const struct world_pod *p)
 		const struct overuse *o =
 			overuse_find(&e->evictions.overuses, world_pod_uid(p), t.uuid);
 		if ((o != NULL && (o->over || o->looks > 0)) ||
-			overuse_measured(e, p, t.uuid) < 0) {
+			overuse_measured(&e->picture, p, t.uuid) < 0) {
 			return false;
 		}
 	}

@@ -214,16 +214,16 @@ static const char *policy_against_asking(
 								   : NULL;
 }
 
-static bool is_time(struct engine *e, const struct waiter *w, int64_t now)
+static bool is_time(struct picture *picture, const struct waiter *w, int64_t now)
 {
-	wake_by(&e->time,
+	wake_by(picture->time,
 		now - w->first_seen < TELL_AFTER_MS ? w->first_seen + TELL_AFTER_MS : TIME_NEVER);
-	return worth_telling(&e->book, w, now);
+	return worth_telling(picture->book, w, now);
 }
 
 static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
 {
-	if (!is_time(e, w, now)) {
+	if (!is_time(&e->picture, w, now)) {
 		return;
 	}
 	struct unfit_tally unfit = {0};

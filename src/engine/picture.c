@@ -19,10 +19,10 @@ static bool uuid_same(const void *owner, uint32_t slot, const void *key)
 	return text_equals(uuid_of(owner, slot), key);
 }
 
-void picture_init(
-	struct picture *picture, struct step_time *time, struct world *world, struct book *book)
+void picture_init(struct picture *picture, const struct engine_config *cfg, struct step_time *time,
+	struct world *world, struct book *book)
 {
-	*picture = (struct picture){.time = time, .world = world, .book = book};
+	*picture = (struct picture){.cfg = cfg, .time = time, .world = world, .book = book};
 	map_init(&picture->gpus_by_uuid, uuid_same, picture);
 }
 

@@ -17,6 +17,7 @@
 #include "place/place.h"
 
 struct book;
+struct engine_config;
 struct holder;
 struct step_time;
 struct waiter;
@@ -44,10 +45,14 @@ struct snap_gpu {
 
 /* The picture itself. */
 struct picture {
-	struct step_time *time; /* borrowed, as are the next two */
+	const struct engine_config *cfg; /* borrowed, as are the next three */
+	struct step_time *time;
 	struct world *world;
 	struct book *book;
 	struct snapshot snap;
+	uint32_t searches;  /* for a GPU */
+	size_t looked_at;   /* GPUs, nodes and guests, by the decision that runs */
+	uint32_t forgotten; /* tenants that run and that no ledger counts */
 	struct {
 		VEC_FIELDS(struct snap_gpu);
 	} snap_gpus; /* beside snap.gpus */
@@ -69,8 +74,8 @@ struct chosen {
 	int64_t milli, mem_mib;
 };
 
-void picture_init(
-	struct picture *picture, struct step_time *time, struct world *world, struct book *book);
+void picture_init(struct picture *picture, const struct engine_config *cfg, struct step_time *time,
+	struct world *world, struct book *book);
 void picture_finish(struct picture *picture);
 void picture_begin(struct picture *picture); /* of another step: there is nothing in it yet */
 void gpu_index_add(struct picture *picture, uint32_t gpu); /* which is in the picture */

@@ -29,22 +29,17 @@ bool preempt_allowed(const struct world *world, const struct pod *pod)
 	return !pod->never_preempts && (policy == NULL || !policy->never_preempts);
 }
 
-int64_t preempt_patience(const struct engine *e)
+static int64_t due_at(const struct picture *picture, const struct waiter *w)
 {
-	return e->cfg.lacks_ms > 0 ? e->cfg.lacks_ms : PREEMPT_PATIENCE_MS;
-}
-
-static int64_t due_at(const struct engine *e, const struct waiter *w)
-{
-	int64_t at = w->passed.lacks_since + preempt_patience(e);
+	int64_t at = w->passed.lacks_since + picture->cfg->lacks_ms;
 	return at > w->preempt_at ? at : w->preempt_at;
 }
 
-static bool is_due(const struct engine *e, const struct waiter *w)
+static bool is_due(const struct picture *picture, const struct waiter *w)
 {
 	/* Who has some of its GPUs completes them, or gives them back. */
-	return w->passed.lacks_since >= 0 && w->granted_step != e->time.step &&
-	       lacks_room(w->reason) && e->time.now >= due_at(e, w);
+	return w->passed.lacks_since >= 0 && w->granted_step != picture->time->step &&
+	       lacks_room(w->reason) && picture->time->now >= due_at(picture, w);
 }
 
 static bool anyone_is_due(struct engine *e)
@@ -52,14 +47,14 @@ static bool anyone_is_due(struct engine *e)
 	bool due = false;
 	for (size_t i = 0; i < e->ranked.count; i++) {
 		const struct waiter *w = e->ranked.items[i].waiter;
-		due = due || is_due(e, w);
+		due = due || is_due(&e->picture, w);
 		if (w->passed.lacks_since >= 0) {
-			wake_by(&e->time, due_at(e, w));
+			wake_by(&e->time, due_at(&e->picture, w));
 		}
 	}
 	vec_for_each (struct whole *const, w, &e->wholes.ranked) {
-		due = due || whole_preempts(e, *w);
-		wake_by(&e->time, whole_preempts_at(e, *w));
+		due = due || whole_preempts(&e->picture, *w);
+		wake_by(&e->time, whole_preempts_at(&e->picture, *w));
 	}
 	return due;
 }
@@ -228,7 +223,7 @@ static size_t preempt_wholes(
 		if (tenant != NULL && pod_rank_class(&w->pod, tenant) > 0) {
 			break;
 		}
-		if (looked_at < LOOK_GPUS && whole_preempts(e, w)) {
+		if (looked_at < LOOK_GPUS && whole_preempts(&e->picture, w)) {
 			looked_at += e->picture.snap.gpus.count;
 			whole_preempt(e, w, plan);
 		}
@@ -245,7 +240,7 @@ static void look_round(struct engine *e, struct plan *plan)
 	for (; i < e->ranked.count && looked_at < LOOK_GPUS; i++) {
 		struct waiter *w = e->ranked.items[i].waiter;
 		looked_at += preempt_wholes(e, &next, &w->pod, plan);
-		if (!is_due(e, w)) {
+		if (!is_due(&e->picture, w)) {
 			continue;
 		}
 		/* Nobody goes for a pod that the scheduler may refuse for what is not judged. */

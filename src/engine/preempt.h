@@ -38,14 +38,9 @@ struct preempting {
 	uint64_t from;	 /* the rank at which the last look ended; 0: with nobody left */
 };
 
-/* What is being opened, or has just been left, is waited for. */
-#define PREEMPT_PATIENCE_MS 10000
 /* When somebody who displaces another looks again, and when somebody who cannot. */
 #define PREEMPT_SOON_MS	 250
 #define PREEMPT_LATER_MS 5000
-
-/* As configured, or that. */
-int64_t preempt_patience(const struct engine *e);
 
 /* After the decisions of a step. */
 void preempt_tenants(struct engine *e, struct plan *plan);
@@ -58,9 +53,9 @@ void gpus_list(
 	const struct picture *picture, const uint32_t *gpus, uint32_t count, struct str *out);
 
 /* whole_preempt.c: the same for whole GPUs */
-bool whole_preempts(const struct engine *e, const struct whole *w); /* is it due? */
+bool whole_preempts(const struct picture *picture, const struct whole *w); /* is it due? */
 /* When it will be; TIME_NEVER: it will not. */
-int64_t whole_preempts_at(const struct engine *e, const struct whole *w);
+int64_t whole_preempts_at(const struct picture *picture, const struct whole *w);
 void whole_preempt(struct engine *e, struct whole *w, struct plan *plan);
 
 #endif

@@ -38,7 +38,7 @@ void ranking_finish(struct ranking *r)
 }
 
 /* Those who had a rank, each in its place, with gaps for those who have left; and the others. */
-static void gather(struct engine *e, int64_t now)
+static void gather(struct engine *e)
 {
 	static const struct candidate gap = {NULL, 0};
 	struct ranking *r = &e->ranking;
@@ -53,8 +53,8 @@ static void gather(struct engine *e, int64_t now)
 		if (!p->gpu->gated || p->deleting || world_pod_terminal(p)) {
 			continue;
 		}
-		struct candidate c = {
-			waiter_of(&e->book, p, now), world_class_slot(e->world, WORLD_TENANT, i)};
+		struct candidate c = {waiter_of(&e->book, p, e->time.now),
+			world_class_slot(e->world, WORLD_TENANT, i)};
 		waiter_refresh(c.waiter, p);
 		if (c.waiter->ranked > 0 && c.waiter->ranked == r->last) {
 			r->kept.items[c.waiter->rank] = c;
@@ -71,10 +71,10 @@ static void push(struct engine *e, const struct candidate *c)
 	VEC_PUSH(&e->ranked, *c);
 }
 
-void rank_waiters(struct engine *e, int64_t now)
+void rank_waiters(struct engine *e)
 {
 	struct ranking *r = &e->ranking;
-	gather(e, now);
+	gather(e);
 	if (r->fresh.count > 1) {
 		qsort(r->fresh.items, r->fresh.count, sizeof *r->fresh.items, by_rank);
 	}

@@ -29,7 +29,7 @@ struct ranking {
 };
 
 /* Fills e->ranked. */
-void rank_waiters(struct engine *e, int64_t now);
+void rank_waiters(struct engine *e);
 void ranking_finish(struct ranking *r);
 /* Less than 0: the first comes before the second. By priority and age, and by those alone. */
 int pod_rank_class(const struct pod *a, const struct pod *b);

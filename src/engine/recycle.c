@@ -10,7 +10,6 @@
 #include "owner/owner.h"
 #include "state.h"
 
-#define STUCK_MS      30000
 #define TELL_EVERY_MS 60000
 #define REFUSED_MS    ((int64_t)120000)
 
@@ -38,11 +37,6 @@ static int64_t stuck_since(struct evictions *evictions, const struct world_pod *
 /* The rests of an owner grow so often, and begin anew after such a time without one. */
 #define DOUBLED_MOST 6
 #define CALM_MS	     ((int64_t)3600000)
-
-static int64_t stuck_ms(const struct engine *e)
-{
-	return e->cfg.stuck_ms > 0 ? e->cfg.stuck_ms : STUCK_MS;
-}
 
 static struct recycled *recycled_of(struct evictions *evictions, const char *owner)
 {
@@ -86,7 +80,7 @@ static int64_t rest_of(struct engine *e, const char *owner, int64_t since)
 {
 	const struct recycled *r = recycled_of(&e->evictions, owner);
 	uint32_t doubled = r == NULL ? 0 : since > r->round_at ? r->rounds : r->rounds - 1;
-	return stuck_ms(e) << (doubled < DOUBLED_MOST ? doubled : DOUBLED_MOST);
+	return e->cfg.stuck_ms << (doubled < DOUBLED_MOST ? doubled : DOUBLED_MOST);
 }
 
 /* For so long the next pods of the workload are not pinned to the node that refused this one. */
@@ -156,8 +150,8 @@ static void recycle(struct engine *e, const struct world_pod *p, int64_t since, 
 static void look_at(struct engine *e, const struct world_pod *p, struct plan *plan)
 {
 	int64_t since = stuck_since(&e->evictions, p);
-	if (e->time.now - since < stuck_ms(e)) {
-		wake_by(&e->time, since + stuck_ms(e));
+	if (e->time.now - since < e->cfg.stuck_ms) {
+		wake_by(&e->time, since + e->cfg.stuck_ms);
 	} else {
 		recycle(e, p, since, plan);
 	}

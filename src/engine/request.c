@@ -38,10 +38,10 @@ static enum reason apply_policy(struct engine *e, const struct waiter *w, struct
 	return REASON_NONE;
 }
 
-static int64_t least_mib(const struct engine *e, const struct waiter *w)
+static int64_t least_mib(const struct picture *picture, const struct waiter *w)
 {
 	bool told = pairs_get(&w->pod.notes, NOTE_FRAMEWORK) != NULL;
-	return told ? framework_least_mib(e->cfg.context_mib) : e->cfg.context_mib;
+	return told ? framework_least_mib(picture->cfg->context_mib) : picture->cfg->context_mib;
 }
 
 /* What the webhook wrote is a request, not an authority: it is read again, strictly. */
@@ -69,7 +69,7 @@ static enum reason read_request(struct engine *e, const struct waiter *w, struct
 		(framework != NULL && framework_find(framework) == NULL)) {
 		return REASON_NOT_OURS;
 	}
-	r.context_mib = least_mib(e, w);
+	r.context_mib = least_mib(&e->picture, w);
 	enum reason reason = apply_policy(e, w, &r);
 	if (reason == REASON_NONE) {
 		*ret = r;

@@ -27,22 +27,22 @@ static bool is_nearer(const struct picture *picture, uint32_t a, const struct la
 }
 
 /* Only where nothing but the GPU is missing: no reservation makes CPU free. */
-static uint32_t nearest(struct engine *e, const struct place_request *r)
+static uint32_t nearest(struct picture *picture, const struct place_request *r)
 {
 	uint32_t best = PLACE_NOWHERE;
 	struct lack least = {0}, on;
-	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
-		const struct place_gpu *g = &e->picture.snap.gpus.items[i];
+	for (uint32_t i = 0; i < picture->snap.gpus.count; i++) {
+		const struct place_gpu *g = &picture->snap.gpus.items[i];
 		if (!lack_in_the_end(g, r, &on) ||
-			(best != PLACE_NOWHERE && !is_nearer(&e->picture, i, &on, best, &least)) ||
-			place_unfit(&e->picture.snap, r, &e->picture.snap.nodes.items[g->node],
-				NULL) != UNFIT_NONE) {
+			(best != PLACE_NOWHERE && !is_nearer(picture, i, &on, best, &least)) ||
+			place_unfit(&picture->snap, r, &picture->snap.nodes.items[g->node], NULL) !=
+				UNFIT_NONE) {
 			continue;
 		}
 		best = i;
 		least = on;
 	}
-	e->looked_at += e->picture.snap.gpus.count;
+	picture->looked_at += picture->snap.gpus.count;
 	return best;
 }
 
@@ -50,7 +50,7 @@ static uint32_t nearest(struct engine *e, const struct place_request *r)
  * looks again in the next, or it would rest while that GPU goes to those after it. */
 static bool reserve_one(struct engine *e, struct waiter *w, const struct place_request *r)
 {
-	uint32_t gpu = nearest(e, r);
+	uint32_t gpu = nearest(&e->picture, r);
 	if (gpu == PLACE_NOWHERE) {
 		return true;
 	}
@@ -76,10 +76,10 @@ static bool reserve_any(struct engine *e, struct waiter *w, const struct place_r
 static void reserve(struct engine *e, struct waiter *w)
 {
 	struct claims_of claims;
-	bool due = e->time.now - w->passed.waits_since >= patience_of(e) ||
+	bool due = e->time.now - w->passed.waits_since >= e->cfg.patience_ms ||
 		   w->passed.by >= PASSED_MOST;
 	if (!due) {
-		wake_by(&e->time, w->passed.waits_since + patience_of(e));
+		wake_by(&e->time, w->passed.waits_since + e->cfg.patience_ms);
 		return;
 	}
 	if (e->wholes.reserved >= RESERVED_MOST || e->time.now < w->passed.vain_until ||
@@ -157,7 +157,7 @@ void reserve_count(struct engine *e, size_t first, size_t end)
 		if (w->passed.waits_since >= 0 && passed > 0 && w->passed.by < PASSED_MOST) {
 			w->passed.by += passed < PASSED_MOST ? (uint32_t)passed : PASSED_MOST;
 			/* It reserves in the next step, which this one asks for. */
-			e->dirty = e->dirty || w->passed.by >= PASSED_MOST;
+			e->time.dirty = e->time.dirty || w->passed.by >= PASSED_MOST;
 		}
 	}
 }

@@ -60,33 +60,33 @@ static bool camp_close(struct picture *picture, struct camp *c, uint32_t node,
 
 /* Nodes in the order of the picture, which is that of the world. */
 static uint32_t nearest(
-	struct engine *e, const struct place_request *r, uint32_t most, struct camp *ret)
+	struct picture *picture, const struct place_request *r, uint32_t most, struct camp *ret)
 {
 	CLEANUP(cleanup_free)
-	struct camp *camps = xcalloc(e->picture.snap.nodes.count + 1, sizeof *camps);
+	struct camp *camps = xcalloc(picture->snap.nodes.count + 1, sizeof *camps);
 	uint32_t best = PLACE_NOWHERE;
 	struct lack on;
-	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
-		const struct place_gpu *g = &e->picture.snap.gpus.items[i];
+	for (uint32_t i = 0; i < picture->snap.gpus.count; i++) {
+		const struct place_gpu *g = &picture->snap.gpus.items[i];
 		if (lack_in_the_end(g, r, &on)) {
 			camp_add(&camps[g->node], most, i, &on);
 		}
 	}
-	for (uint32_t i = 0; i < e->picture.snap.nodes.count; i++) {
-		if (camp_close(&e->picture, &camps[i], i, r, most) &&
+	for (uint32_t i = 0; i < picture->snap.nodes.count; i++) {
+		if (camp_close(picture, &camps[i], i, r, most) &&
 			(best == PLACE_NOWHERE || is_less(&camps[i].sum, &camps[best].sum))) {
 			best = i;
 		}
 	}
 	*ret = camps[best != PLACE_NOWHERE ? best : 0];
-	e->looked_at += e->picture.snap.gpus.count + e->picture.snap.nodes.count;
+	picture->looked_at += picture->snap.gpus.count + picture->snap.nodes.count;
 	return best;
 }
 
 uint32_t reserve_group(struct engine *e, struct waiter *w, const struct place_request *r)
 {
 	struct camp c;
-	uint32_t node = nearest(e, r, waiter_count(w), &c);
+	uint32_t node = nearest(&e->picture, r, waiter_count(w), &c);
 	if (node == PLACE_NOWHERE) {
 		return 0;
 	}

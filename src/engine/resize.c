@@ -328,17 +328,17 @@ static void send(struct engine *e, struct resize *r, const struct world_pod *p, 
 }
 
 /* Nobody wants anything for it, and its books differ: it gets what all of its ledgers have. */
-static void follow(struct engine *e, struct resize *r, struct share ledger)
+static void follow(struct picture *picture, struct resize *r, struct share ledger)
 {
-	r->behind_since = r->behind_since > 0 ? r->behind_since : e->time.now;
+	r->behind_since = r->behind_since > 0 ? r->behind_since : picture->time->now;
 	int64_t due = r->behind_since + BEHIND_MS;
-	if (e->time.now < due) {
-		wake_by(&e->time, due);
+	if (picture->time->now < due) {
+		wake_by(picture->time, due);
 		return;
 	}
 	r->want = ledger;
 	r->follows = true;
-	e->dirty = true;
+	picture->time->dirty = true;
 }
 
 static void tell(struct engine *e, struct resize *r, const struct world_pod *p, struct plan *plan)
@@ -350,7 +350,7 @@ static void tell(struct engine *e, struct resize *r, const struct world_pod *p, 
 		return;
 	}
 	if (r->want.milli == 0) {
-		follow(e, r, ledger);
+		follow(&e->picture, r, ledger);
 		return;
 	}
 	bool settled = same(told(p), r->want) && ((r->sealed && same(r->sent, r->want)) ||

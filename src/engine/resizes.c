@@ -130,7 +130,7 @@ void resize_wanted(struct engine *e, const struct change *c)
 	r->state = sound ? SHARE_UNDERWAY : SHARE_UNASKED;
 	r->follows = false;
 	r->behind_since = 0;
-	e->dirty = true;
+	e->time.dirty = true;
 }
 
 void engine_share_fate(const struct engine *e, const char *uid, struct share_fate *ret)

@@ -18,7 +18,7 @@ void runtime_take(struct engine *e, const struct runtime_class *r)
 	}
 	arena_finish(&e->runtime.arena);
 	e->runtime = (struct runtime){taken, fresh, r != NULL};
-	e->dirty = true;
+	e->time.dirty = true;
 }
 
 const struct runtime_class *runtime_of(const struct engine *e)

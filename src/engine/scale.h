@@ -132,8 +132,9 @@ bool standin_unpack(struct scale *scale, struct unpack *u);
 /* scale_where.c: what a tenant says of nodes */
 uint64_t scale_key(struct world *world, const struct waiter *w);
 /* Into the action, whose arena it is. False: no new node could be such a one. */
-bool scale_where(struct engine *e, const struct waiter *w, struct arena *arena, struct action *a);
+bool scale_where(
+	struct picture *picture, const struct waiter *w, struct arena *arena, struct action *a);
 /* It has a GPU that is not in use, or is getting one. */
-bool scale_node_gives(const struct engine *e, uint32_t node);
+bool scale_node_gives(const struct picture *picture, uint32_t node);
 
 #endif

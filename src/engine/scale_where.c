@@ -83,16 +83,16 @@ static void put_term(struct arena *arena, struct terms *to, const struct term *t
 		(struct term){arena_strdup(arena, t->key), t->operator, values, t->value_count};
 }
 
-bool scale_node_gives(const struct engine *e, uint32_t node)
+bool scale_node_gives(const struct picture *picture, uint32_t node)
 {
-	bool gives = e->picture.snap.nodes.items[node].free_gpus > 0;
-	gives = gives || e->picture.snap.nodes.items[node].kept_by != 0;
-	for (uint32_t i = 0; i < e->picture.snap.gpus.count && !gives; i++) {
-		gives = e->picture.snap.gpus.items[i].node == node && snap_gpu_is_idle(e, i);
+	bool gives = picture->snap.nodes.items[node].free_gpus > 0;
+	gives = gives || picture->snap.nodes.items[node].kept_by != 0;
+	for (uint32_t i = 0; i < picture->snap.gpus.count && !gives; i++) {
+		gives = picture->snap.gpus.items[i].node == node && snap_gpu_is_idle(picture, i);
 	}
-	for (size_t i = 0; i < e->book.holders.count && !gives; i++) {
-		const struct holder *h = e->book.holders.items[i];
-		gives = holder_is_leaving(h) && snap_node_of(&e->picture, h->node) == node;
+	for (size_t i = 0; i < picture->book->holders.count && !gives; i++) {
+		const struct holder *h = picture->book->holders.items[i];
+		gives = holder_is_leaving(h) && snap_node_of(picture, h->node) == node;
 	}
 	return gives;
 }
@@ -109,16 +109,15 @@ static bool among(const char *const *values, uint32_t count, const char *value)
 /* A new node does not have that label yet. Those that are there and have it with another value than
  * the tenant wants would only be taken in vain. */
 static void put_discovered(
-	struct engine *e, struct arena *arena, struct terms *to, const struct term *t)
+	struct picture *picture, struct arena *arena, struct terms *to, const struct term *t)
 {
 	const char *wrong[EXCLUDED_MAX];
 	struct term no = {t->key, TERM_NOT_IN, wrong, 0};
-	for (uint32_t i = 0; i < e->picture.snap.nodes.count && no.value_count < EXCLUDED_MAX;
-		i++) {
-		const char *has = pairs_get(&e->picture.snap.nodes.items[i].noun->labels, t->key);
+	for (uint32_t i = 0; i < picture->snap.nodes.count && no.value_count < EXCLUDED_MAX; i++) {
+		const char *has = pairs_get(&picture->snap.nodes.items[i].noun->labels, t->key);
 		bool fails =
 			has != NULL && !term_matches(t, has) && !among(wrong, no.value_count, has);
-		if (fails && scale_node_gives(e, i)) {
+		if (fails && scale_node_gives(picture, i)) {
 			wrong[no.value_count++] = has;
 		}
 	}
@@ -129,12 +128,12 @@ static void put_discovered(
 
 /* Room for as many is the caller's. */
 static void put_terms(
-	struct engine *e, struct arena *arena, struct terms *to, const struct terms *from)
+	struct picture *picture, struct arena *arena, struct terms *to, const struct terms *from)
 {
 	for (uint32_t i = 0; i < from->count; i++) {
 		const struct term *t = &from->items[i];
 		if (is_discovered(t->key) && !term_matches(t, NULL)) {
-			put_discovered(e, arena, to, t);
+			put_discovered(picture, arena, to, t);
 		} else {
 			put_term(arena, to, t);
 		}
@@ -152,14 +151,14 @@ static uint32_t claims_terms(const struct claims_of *claims)
 	return count;
 }
 
-static void put_claims(
-	struct engine *e, struct arena *arena, struct terms *to, const struct claims_of *claims)
+static void put_claims(struct picture *picture, struct arena *arena, struct terms *to,
+	const struct claims_of *claims)
 {
 	for (uint32_t i = 0; i < claims->count; i++) {
 		const struct volume_claim *c = claims->items[i];
-		put_terms(e, arena, to, &c->zones);
+		put_terms(picture, arena, to, &c->zones);
 		if (c->term_count == 1) {
-			put_terms(e, arena, to, &c->terms[0].labels);
+			put_terms(picture, arena, to, &c->terms[0].labels);
 		}
 	}
 }
@@ -188,23 +187,24 @@ static void put_labels(struct arena *arena, const struct pod *p, struct action *
 
 /* Selectors of labels that come later, as what they rule out. */
 static void put_selectors(
-	struct engine *e, struct arena *arena, struct terms *to, const struct pod *p)
+	struct picture *picture, struct arena *arena, struct terms *to, const struct pod *p)
 {
 	for (uint32_t i = 0; i < p->node_selector.count; i++) {
 		const struct pair *s = &p->node_selector.items[i];
 		const char *value = s->value;
 		const struct term t = {s->key, TERM_IN, &value, 1};
 		if (is_discovered(s->key)) {
-			put_discovered(e, arena, to, &t);
+			put_discovered(picture, arena, to, &t);
 		}
 	}
 }
 
-bool scale_where(struct engine *e, const struct waiter *w, struct arena *arena, struct action *a)
+bool scale_where(
+	struct picture *picture, const struct waiter *w, struct arena *arena, struct action *a)
 {
 	const struct pod *p = &w->pod;
 	struct claims_of claims;
-	if (names_nodes(p) || needs_claims(e->world, p, &claims) != REASON_NONE) {
+	if (names_nodes(p) || needs_claims(picture->world, p, &claims) != REASON_NONE) {
 		return false;
 	}
 	uint32_t alternatives = p->node_term_count > 0 ? p->node_term_count : 1;
@@ -221,9 +221,9 @@ bool scale_where(struct engine *e, const struct waiter *w, struct arena *arena, 
 		struct node_term *to = &a->where_terms[a->where_count];
 		const struct terms *asked = own ? &p->node_terms[i].labels : &none;
 		to->labels.items = ARENA_ARRAY(arena, struct term, asked->count + more);
-		put_terms(e, arena, &to->labels, asked);
-		put_claims(e, arena, &to->labels, &claims);
-		put_selectors(e, arena, &to->labels, p);
+		put_terms(picture, arena, &to->labels, asked);
+		put_claims(picture, arena, &to->labels, &claims);
+		put_selectors(picture, arena, &to->labels, p);
 		/* An alternative that asks for nothing is no requirement at all; written down it
 		 * would match no node. */
 		if (to->labels.count == 0) {

@@ -46,7 +46,7 @@ static bool count_orphans(struct engine *e)
 			s->mps += o->mps ? 1 : 0;
 			s->mps_is_free = s->mps_is_free || (o->mps && o->amiss && !o->asked_mps);
 			s->due = s->due || e->time.now >= o->retry_at;
-			s->fresh = s->fresh || !orphan_is_late(e, o);
+			s->fresh = s->fresh || !orphan_is_late(&e->picture, o);
 		}
 	}
 	return any;
@@ -142,14 +142,14 @@ static bool asks_for_mps(const struct search *s)
 	return s->mps > 0 && (s->mps == s->lost + s->leaving || s->mps_is_free);
 }
 
-static void ask(struct engine *e, int64_t now, uint32_t node, struct plan *plan)
+static void ask(struct engine *e, uint32_t node, struct plan *plan)
 {
 	struct search *s = &e->orphans.searches.items[node];
 	const struct place_node *n = &e->picture.snap.nodes.items[node];
 	bool mps = s->asked_mps = asks_for_mps(s);
 	const struct pod pod = who_comes(n, mps, &plan->arena);
 	for (; s->want > 0; s->want--) {
-		struct holder *h = emit_create(e, now, n->noun->name, &pod, plan);
+		struct holder *h = emit_create(e, n->noun->name, &pod, plan);
 		if (h == NULL) {
 			return;
 		}
@@ -158,7 +158,7 @@ static void ask(struct engine *e, int64_t now, uint32_t node, struct plan *plan)
 	}
 }
 
-static void ask_where_due(struct engine *e, int64_t now, struct plan *plan)
+static void ask_where_due(struct engine *e, struct plan *plan)
 {
 	vec_for_each (struct orphan, o, &e->orphans.items) {
 		struct search *s = is_sought(&e->time, o) ? search_on(&e->orphans, o->node) : NULL;
@@ -166,14 +166,14 @@ static void ask_where_due(struct engine *e, int64_t now, struct plan *plan)
 			continue;
 		}
 		if (s->want > 0 && s->due) {
-			ask(e, now, snap_node_of(&e->picture, o->node), plan);
+			ask(e, snap_node_of(&e->picture, o->node), plan);
 			s->asked = true;
 		}
 		if (s->asked) {
 			o->asked_mps = s->asked_mps;
 			int64_t rest = backoff_next(&o->backoff, &e->rng);
-			bool late = orphan_is_late(e, o) && rest < LATE_MS;
-			o->retry_at = now + (late ? LATE_MS : rest);
+			bool late = orphan_is_late(&e->picture, o) && rest < LATE_MS;
+			o->retry_at = e->time.now + (late ? LATE_MS : rest);
 		} else if (s->want > 0) {
 			wake_by(&e->time, o->retry_at);
 		}
@@ -187,13 +187,13 @@ static bool is_used(const struct picture *picture, const struct holder *h)
 		       picture->snap_gpus.items[h->snap_at].demand > 0);
 }
 
-static void ask_again(struct engine *e, int64_t now, struct holder *h, struct plan *plan)
+static void ask_again(struct engine *e, struct holder *h, struct plan *plan)
 {
 	uint32_t node = snap_node_of(&e->picture, h->node);
 	if (h->refusal == NULL || h->in_world || h->flight != 0 || node == WORLD_NONE) {
 		return;
 	}
-	if (now < h->retry_at) {
+	if (e->time.now < h->retry_at) {
 		wake_by(&e->time, h->retry_at);
 		return;
 	}
@@ -201,9 +201,9 @@ static void ask_again(struct engine *e, int64_t now, struct holder *h, struct pl
 	emit_create_again(e, h, &pod, plan);
 }
 
-void searches_tend(struct engine *e, int64_t now, struct plan *plan)
+void searches_tend(struct engine *e, struct plan *plan)
 {
-	ask_where_due(e, now, plan);
+	ask_where_due(e, plan);
 	for (size_t i = 0; i < e->book.holders.count; i++) {
 		struct holder *h = e->book.holders.items[i];
 		if (goes_amiss(&e->picture, h)) {
@@ -216,7 +216,7 @@ void searches_tend(struct engine *e, int64_t now, struct plan *plan)
 			continue;
 		}
 		if (goes_on(search_on(&e->orphans, h->node))) {
-			ask_again(e, now, h, plan);
+			ask_again(e, h, plan);
 		} else if (is_used(&e->picture, h)) {
 			/* Nobody looked for it, but somebody may run on it. */
 			h->search = false;

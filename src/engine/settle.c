@@ -190,7 +190,7 @@ void engine_settle(
 	}
 	struct holder *h = holder_of_flight(&e->book, action_id);
 	struct waiter *w = h == NULL ? waiter_of_flight(&e->book, action_id) : NULL;
-	e->dirty = true;
+	e->time.dirty = true;
 	e->time.deadline = now.mono_ms;
 	if (h == NULL && w == NULL) {
 		eviction_settle(e, now.mono_ms, action_id, o);

@@ -18,8 +18,7 @@ static void see_acked(struct holder *h)
 }
 
 /* What the watch shows replaces what was assumed. */
-static void holder_refresh(
-	struct book *book, struct holder *h, const struct world_pod *p, int64_t now)
+static void holder_refresh(struct book *book, struct holder *h, const struct world_pod *p)
 {
 	bool fresh = !h->in_world || h->stamp != p->gpu->stamp;
 	h->in_world = true;
@@ -39,7 +38,7 @@ static void holder_refresh(
 		h->deleted = false;
 		/* What is still under way was about the other pod, and so is its outcome. */
 		holder_heard(book, h);
-		h->opened_at = h->told_from = h->idle_since = now;
+		h->opened_at = h->told_from = h->idle_since = book->time->now;
 		h->has_grace = false;
 		h->lost_at = h->refused_at = h->going_at = -1;
 		h->search = h->told_doubled = h->trust.sure = false;
@@ -56,14 +55,17 @@ static void holder_refresh(
 	}
 	text_set(&h->uid, h->pod.uid);
 	bool lost = h->pod.identity != NULL && !h->pod.holds;
-	h->lost_at = !lost ? -1 : h->lost_at >= 0 ? h->lost_at : now;
+	h->lost_at = !lost ? -1 : h->lost_at >= 0 ? h->lost_at : book->time->now;
 	bool refused = text_empty(h->pod.node) ? h->pod.unschedulable
 					       : h->pod.identity == NULL && h->pod.trouble != NULL;
-	h->refused_at = !refused ? -1 : h->refused_at >= 0 ? h->refused_at : now;
-	h->going_at = h->pod.deleting_ms == 0 ? -1 : h->going_at >= 0 ? h->going_at : now;
+	h->refused_at = !refused ? -1 : h->refused_at >= 0 ? h->refused_at : book->time->now;
+	h->going_at = h->pod.deleting_ms == 0 ? -1
+		      : h->going_at >= 0      ? h->going_at
+					      : book->time->now;
 	if (!text_empty(h->pod.node)) {
 		/* Only what was not pinned comes to a node later than it was made. */
-		h->opened_at = h->node == NULL && holder_asks_for_node(h) ? now : h->opened_at;
+		h->opened_at =
+			h->node == NULL && holder_asks_for_node(h) ? book->time->now : h->opened_at;
 		text_set(&h->node, h->pod.node);
 	}
 	see_acked(h);
@@ -118,7 +120,7 @@ static int64_t gpu_mib(const struct node *n, int64_t told)
 	return told >= label - label / 4 ? told : label;
 }
 
-static void add_nodes(struct engine *e, int64_t now)
+static void add_nodes(struct engine *e)
 {
 	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
 		const struct world_node *n = world_node_at(e->world, i);
@@ -127,7 +129,7 @@ static void add_nodes(struct engine *e, int64_t now)
 			continue;
 		}
 		const struct node_memo *t = memo_find(&e->book, n->name);
-		if (t != NULL && now < t->until) {
+		if (t != NULL && e->time.now < t->until) {
 			wake_by(&e->time, t->until);
 		}
 		struct place_node s = {.noun = &n->noun,
@@ -138,7 +140,8 @@ static void add_nodes(struct engine *e, int64_t now)
 			.free_gpus = n->noun.gpus - n->gpus,
 			.gpu_mem_mib = gpu_mib(&n->noun, t != NULL ? t->usable_mib : 0),
 			.no_grants = node_drains(&n->noun),
-			.no_opening = n->noun.shares_already || (t != NULL && now < t->until)};
+			.no_opening =
+				n->noun.shares_already || (t != NULL && e->time.now < t->until)};
 		e->picture.node_to_snap.items[i] = (uint32_t)e->picture.snap.nodes.count;
 		VEC_PUSH(&e->picture.snap.nodes, s);
 		VEC_PUSH(&e->picture.snap_nodes, i);
@@ -279,16 +282,16 @@ static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu
 
 /* It is given up at the end of this step, and its node rests from then on: none is opened there
  * before that either. */
-static bool fails_now(struct engine *e, const struct holder *h, int64_t now)
+static bool fails_now(struct picture *picture, const struct holder *h)
 {
-	return holder_may_go(h) && !h->search && capacity_failed(e, h, now) &&
+	return holder_may_go(h) && !h->search && capacity_failed(picture, h) &&
 	       (h->pod.identity == NULL || pod_is_terminal(&h->pod));
 }
 
-static void add_holder(struct engine *e, struct holder *h, int64_t now)
+static void add_holder(struct engine *e, struct holder *h)
 {
 	uint32_t node = snap_node_of(&e->picture, h->node);
-	if (node != WORLD_NONE && fails_now(e, h, now)) {
+	if (node != WORLD_NONE && fails_now(&e->picture, h)) {
 		e->picture.snap.nodes.items[node].no_opening = true;
 	}
 	if (!holder_usable(h) || node == WORLD_NONE) {
@@ -307,7 +310,7 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 		.company = place_nobody(h->mps),
 		.mps = h->mps,
 		.fenced = bad || inject_is_vain(&e->inject, h) ||
-			  (h->in_world && capacity_failed(e, h, now)),
+			  (h->in_world && capacity_failed(&e->picture, h)),
 		.unhealthy = bad};
 	g.free_mib = g.usable_mib;
 	struct snap_gpu s = {.holder = h};
@@ -323,27 +326,27 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 	gpu_index_add(&e->picture, h->snap_at);
 }
 
-static void add_holders(struct engine *e, int64_t now)
+static void add_holders(struct engine *e)
 {
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_CAPACITY); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_CAPACITY, i);
-		holder_refresh(&e->book, holder_touch(&e->book, world_pod_name(p), now), p, now);
+		holder_refresh(&e->book, holder_touch(&e->book, world_pod_name(p), e->time.now), p);
 	}
 	inject_look(e);
 	for (size_t i = 0; i < e->book.holders.count; i++) {
 		struct holder *h = e->book.holders.items[i];
-		holder_expire(h, now);
+		holder_expire(h, e->time.now);
 		if (h->seen != e->time.step && h->in_world) {
 			/* Seen before, gone now. */
 			h->in_world = false;
 			h->expires_at = 0;
 		}
-		if (h->seen != e->time.step && (h->flight != 0 || now < h->expires_at)) {
+		if (h->seen != e->time.step && (h->flight != 0 || e->time.now < h->expires_at)) {
 			h->seen = e->time.step;
 			wake_by(&e->time, h->expires_at);
 		}
 		if (h->seen == e->time.step) {
-			add_holder(e, h, now);
+			add_holder(e, h);
 		}
 	}
 }
@@ -396,7 +399,7 @@ static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slo
 	if (p->gpu->gated || world_pod_terminal(p)) {
 		return;
 	}
-	e->forgotten += counted ? 0 : 1;
+	e->picture.forgotten += counted ? 0 : 1;
 	if (p->gpu->capacity_pod == NULL || (counted && p->node != WORLD_NONE)) {
 		return;
 	}
@@ -418,16 +421,16 @@ static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slo
 	}
 }
 
-void snapshot_build(struct engine *e, int64_t now)
+void snapshot_build(struct engine *e)
 {
 	picture_begin(&e->picture);
-	e->searches = e->forgotten = 0;
+	e->picture.searches = e->picture.forgotten = 0;
 	quotas_begin(&e->quotas);
 	resizes_begin(&e->resizes);
 	companies_begin(&e->companies);
-	add_nodes(e, now);
+	add_nodes(e);
 	health_look(&e->ailments);
-	add_holders(e, now);
+	add_holders(e);
 	scale_discount(&e->scale);
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		add_tenant(e, world_class_at(e->world, WORLD_TENANT, i),

@@ -7,6 +7,6 @@
 
 struct engine;
 
-void snapshot_build(struct engine *e, int64_t now);
+void snapshot_build(struct engine *e);
 
 #endif

@@ -22,9 +22,6 @@
 /* A kubelet has its devices back some time after their pod has gone, and a capacity pod that comes
  * before would fail. */
 #define FREE_MS 3000
-/* So long a node counts whose tenants do not fit there, or not yet: its labels, its runtime class
- * and whatever else GPU software sets come minutes after its GPUs. */
-#define SERVE_MS 300000
 
 bool standin_is_one(const struct world_pod *p)
 {
@@ -178,20 +175,22 @@ static bool is_spent(struct book *book, const struct standin *s)
 
 /* It has got a node, for which no other one is to come. Not where somebody else has its GPUs by
  * now; but where the node has gone again: another one would too. */
-static bool counts(struct engine *e, struct standin *s)
+static bool counts(struct picture *picture, struct standin *s)
 {
-	if (s->landed_at == 0 || has_served(&e->book, s) || is_spent(&e->book, s)) {
+	if (s->landed_at == 0 || has_served(picture->book, s) || is_spent(picture->book, s)) {
 		return false;
 	}
-	uint32_t at = snap_node_of(&e->picture, s->node);
-	return at == WORLD_NONE || e->time.now < s->free_at || scale_node_gives(e, at);
+	uint32_t at = snap_node_of(picture, s->node);
+	return at == WORLD_NONE || picture->time->now < s->free_at || scale_node_gives(picture, at);
 }
 
 bool standins_in_vain(struct engine *e, uint64_t key)
 {
-	int64_t serve_ms = e->cfg.serve_ms > 0 ? e->cfg.serve_ms : SERVE_MS;
+	/* A node counts whose tenants do not fit there, or not yet: its labels, its runtime class
+	 * and whatever else GPU software sets come minutes after its GPUs. */
+	int64_t serve_ms = e->cfg.serve_ms;
 	vec_for_each (struct standin, s, &e->scale.standins) {
-		if (key_of(s->name) != key || !counts(e, s)) {
+		if (key_of(s->name) != key || !counts(&e->picture, s)) {
 			continue;
 		}
 		if (e->time.now - s->landed_at >= serve_ms) {
@@ -236,7 +235,7 @@ static enum slot send(
 		wake_by(&e->time, s->sent_at + EVERY_MS);
 		return SLOT_WAITS;
 	}
-	if (!scale_where(e, b->first, &plan->arena, &where)) {
+	if (!scale_where(&e->picture, b->first, &plan->arena, &where)) {
 		return SLOT_IMPOSSIBLE;
 	}
 	for (uint32_t i = 0; i < b->gpus; i++) {
@@ -287,7 +286,7 @@ enum slot standin_fill(struct engine *e, const struct scale_bin *b, struct plan 
 	snprintf(name, sizeof name, NAME_HEAD "%012llx-%u", (unsigned long long)b->key, b->next);
 	const struct world_pod *p = world_pod_find(e->world, NAME_NAMESPACE, name);
 	struct standin *s = touch(&e->scale, name);
-	bool lasts = counts(e, s);
+	bool lasts = counts(&e->picture, s);
 	if (s->served || is_spent(&e->book, s)) {
 		/* The name stays taken, so that those who wait keep theirs. */
 		s->wanted = p == NULL ? e->time.step : s->wanted;

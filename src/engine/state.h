@@ -67,9 +67,7 @@ struct engine {
 	uint64_t next_action;
 	struct step_time time;
 	uint64_t decided_version; /* of the world at the end of the last complete step */
-	bool dirty;
-	uint32_t resume; /* ranks handled by an unfinished step */
-	uint64_t round;	 /* the step in which the ranks were begun from the first */
+	uint32_t resume;	  /* ranks handled by an unfinished step */
 
 	struct book book;
 	struct ailments ailments;
@@ -86,9 +84,6 @@ struct engine {
 	struct needs needs;
 	struct picture picture;
 	struct openings openings;
-	uint32_t searches;  /* in this picture */
-	size_t looked_at;   /* GPUs, nodes and guests, by the decision that runs */
-	uint32_t forgotten; /* tenants that run and that no ledger counts */
 	struct {
 		uint64_t step; /* of which `lags` is */
 		bool lags;
@@ -112,7 +107,7 @@ struct engine {
 bool view_lags(struct engine *e); /* view.c: C21 */
 
 /* capacity_lifecycle.c: the life of capacity pods; the last is of pending_report.c */
-void capacity_tend(struct engine *e, int64_t now, struct plan *plan);
+void capacity_tend(struct engine *e, struct plan *plan);
 void report_waiting(struct engine *e, struct engine_now now, struct plan *plan);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef ENGINE_STEP_TIME_H
 #define ENGINE_STEP_TIME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/clock.h"
@@ -11,6 +12,8 @@ struct step_time {
 	uint64_t step;
 	int64_t now;
 	int64_t deadline;
+	bool dirty;	/* another one is due at once */
+	uint64_t round; /* the step in which the ranks were begun from the first */
 };
 
 /* Lower the next deadline. What is due already was looked at by this step: asking for another one

@@ -113,7 +113,7 @@ static void held_first(struct wholes *wholes)
 	}
 }
 
-void wholes_rank(struct wholes *wholes, int64_t now)
+void wholes_rank(struct wholes *wholes)
 {
 	VEC_CLEAR(&wholes->ranked);
 	VEC_CLEAR(&wholes->keepers);
@@ -126,7 +126,7 @@ void wholes_rank(struct wholes *wholes, int64_t now)
 		if (standin_is_one(p)) {
 			continue;
 		}
-		struct whole *w = whole_touch(wholes, world_pod_uid(p), now);
+		struct whole *w = whole_touch(wholes, world_pod_uid(p), wholes->picture->time->now);
 		if (w->stamp != p->gpu->stamp) {
 			arena_finish(&w->arena);
 			w->arena.block_bytes = 1024;
@@ -143,16 +143,16 @@ void wholes_rank(struct wholes *wholes, int64_t now)
 }
 
 /* Of those that are idle, first what is not open yet. */
-static uint32_t next_idle(const struct engine *e, uint32_t node)
+static uint32_t next_idle(const struct picture *picture, uint32_t node)
 {
 	uint32_t best = WORLD_NONE;
-	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
-		const struct place_gpu *g = &e->picture.snap.gpus.items[i];
-		if (g->node != node || !snap_gpu_is_idle(e, i)) {
+	for (uint32_t i = 0; i < picture->snap.gpus.count; i++) {
+		const struct place_gpu *g = &picture->snap.gpus.items[i];
+		if (g->node != node || !snap_gpu_is_idle(picture, i)) {
 			continue;
 		}
 		const struct place_gpu *b =
-			best != WORLD_NONE ? &e->picture.snap.gpus.items[best] : NULL;
+			best != WORLD_NONE ? &picture->snap.gpus.items[best] : NULL;
 		if (b == NULL || g->state > b->state ||
 			(g->state == b->state && strcmp(g->capacity_pod, b->capacity_pod) < 0)) {
 			best = i;
@@ -175,7 +175,7 @@ static void take(struct engine *e, const struct pod *pod, uint32_t node, uint32_
 			room->leaving--;
 			continue;
 		}
-		uint32_t gpu = next_idle(e, node);
+		uint32_t gpu = next_idle(&e->picture, node);
 		ENSURE(gpu != WORLD_NONE);
 		room->idle--;
 		e->picture.snap_gpus.items[gpu].yields = true;
@@ -281,7 +281,7 @@ void wholes_until(struct engine *e, const struct pod *tenant, struct plan *plan)
 		}
 		all->next++;
 		keep_for(e, w, plan);
-		e->looked_at += e->picture.snap.nodes.count;
+		e->picture.looked_at += e->picture.snap.nodes.count;
 	}
 }
 

@@ -83,7 +83,7 @@ struct whole *whole_touch(struct wholes *wholes, const char *uid, int64_t now);
 struct whole *whole_find(const struct wholes *wholes, const char *uid);
 void wholes_sweep(struct wholes *wholes); /* forgets what this step did not meet */
 /* Who waits now, by rank; before needs_count. */
-void wholes_rank(struct wholes *wholes, int64_t now);
+void wholes_rank(struct wholes *wholes);
 /* The walk has come to this tenant: keeps for all whole pods that rank before it what they could
  * have. NULL: for the rest of them. */
 void wholes_until(struct engine *e, const struct pod *tenant, struct plan *plan);
@@ -100,7 +100,7 @@ void wholes_picture_changed(struct wholes *wholes);
 bool whole_is_judged(const struct pod *p);
 void wholes_know_rooms(struct engine *e);
 /* Might this GPU go for a whole pod? */
-bool snap_gpu_is_idle(const struct engine *e, uint32_t gpu);
+bool snap_gpu_is_idle(const struct picture *picture, uint32_t gpu);
 /* GPUs that it can have on the node, idle capacity pods and those on their way out counted. */
 int64_t whole_obtainable(const struct wholes *wholes, uint32_t node);
 /* Could it run there once they are gone? */

@@ -144,12 +144,12 @@ void whole_drain(
 	struct engine *e, struct whole *w, const struct place_request *r, struct plan *plan)
 {
 	struct wholes *all = &e->wholes;
-	if (e->time.now - w->since < patience_of(e)) {
-		wake_by(&e->time, w->since + patience_of(e));
+	if (e->time.now - w->since < e->cfg.patience_ms) {
+		wake_by(&e->time, w->since + e->cfg.patience_ms);
 		return;
 	}
 	uint32_t node = nearest(&e->wholes, r);
-	e->looked_at += e->picture.snap.nodes.count;
+	e->picture.looked_at += e->picture.snap.nodes.count;
 	if (node == PLACE_NOWHERE) {
 		return;
 	}

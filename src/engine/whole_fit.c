@@ -5,12 +5,13 @@
 
 /* No entry, no tenant, nobody in this round who ranks higher and has chosen it, and no write under
  * way. One that was asked for and refused is not there at all. */
-bool snap_gpu_is_idle(const struct engine *e, uint32_t gpu)
+bool snap_gpu_is_idle(const struct picture *picture, uint32_t gpu)
 {
-	const struct snap_gpu *s = &e->picture.snap_gpus.items[gpu];
-	const struct place_gpu *g = &e->picture.snap.gpus.items[gpu];
+	const struct snap_gpu *s = &picture->snap_gpus.items[gpu];
+	const struct place_gpu *g = &picture->snap.gpus.items[gpu];
 	const struct holder *h = s->holder;
-	bool needed = s->entries > 0 || s->demand > 0 || g->tenants > 0 || h->wanted >= e->round;
+	bool needed = s->entries > 0 || s->demand > 0 || g->tenants > 0 ||
+		      h->wanted >= picture->time->round;
 	bool refused = !h->in_world && h->flight == 0 && h->refusal != NULL;
 	/* Who searches for a lost GPU has it before everybody else (C11). */
 	return !needed && !h->search && g->kept_by == 0 && (refused || holder_may_go(h));
@@ -60,11 +61,11 @@ void wholes_know_rooms(struct engine *e)
 	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
 		const struct place_gpu *g = &e->picture.snap.gpus.items[i];
 		struct whole_room *room = &all->rooms.items[g->node];
-		room->idle += snap_gpu_is_idle(e, i) ? 1 : 0;
+		room->idle += snap_gpu_is_idle(&e->picture, i) ? 1 : 0;
 		room->used += g->state != GPU_OPENING ? MODEL_GPU_MILLI - g->free_milli : 0;
 	}
 	all->rooms_begun = all->rooms_known = true;
-	e->looked_at += e->picture.snap.gpus.count;
+	e->picture.looked_at += e->picture.snap.gpus.count;
 }
 
 int64_t whole_obtainable(const struct wholes *wholes, uint32_t node)

@@ -8,15 +8,15 @@
 
 #define HOLD_MS 60000
 
-int64_t whole_preempts_at(const struct engine *e, const struct whole *w)
+int64_t whole_preempts_at(const struct picture *picture, const struct whole *w)
 {
-	int64_t at = w->lacks_since + preempt_patience(e);
+	int64_t at = w->lacks_since + picture->cfg->lacks_ms;
 	return w->lacks_since < 0 ? TIME_NEVER : at > w->preempt_at ? at : w->preempt_at;
 }
 
-bool whole_preempts(const struct engine *e, const struct whole *w)
+bool whole_preempts(const struct picture *picture, const struct whole *w)
 {
-	return e->time.now >= whole_preempts_at(e, w) && whole_is_judged(&w->pod) &&
+	return picture->time->now >= whole_preempts_at(picture, w) && whole_is_judged(&w->pod) &&
 	       w->pod.gpus <= MODEL_GPU_COUNT_MAX;
 }
 

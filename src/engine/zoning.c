@@ -119,7 +119,7 @@ static void fill(struct engine *e, struct zoning *z, const struct pod *pod,
 	}
 	z->count = (uint32_t)e->needs.values.count;
 	z->step = e->time.step;
-	e->looked_at += z->of.count;
+	e->picture.looked_at += z->of.count;
 	map_finish(&all.by_value);
 }
 

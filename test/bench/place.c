@@ -211,7 +211,7 @@ static int64_t now_ns(void)
 __attribute__((noinline)) void bench_decision(struct bed *b);
 void bench_decision(struct bed *b)
 {
-	decide(b->e, b->now, 1, &b->plan);
+	decide(b->e, 1, &b->plan);
 }
 
 static struct engine_now bed_now(const struct bed *b)
@@ -319,9 +319,9 @@ static void round_of(struct bed *b, struct result *r)
 	e->report.gpus_opening = 0;
 	e->book.flights.decided = 0;
 	int64_t begin = now_ns();
-	snapshot_build(e, b->now);
+	snapshot_build(e);
 	int64_t built = now_ns();
-	rank_waiters(e, b->now);
+	rank_waiters(e);
 	needs_count(e);
 	int64_t ranked = now_ns();
 	VEC_PUSH(&r->pictures, built - begin);
