@@ -165,7 +165,7 @@ static bool place_waiter(struct engine *e, struct waiter *w, struct plan *plan)
 		}
 		return false;
 	}
-	if (inject_awaits(e, w, s->holder)) {
+	if (inject_awaits(&e->inject, w, s->holder)) {
 		return false;
 	}
 	w->reason = REASON_GRANTING;
@@ -212,7 +212,8 @@ static bool decide_one(struct engine *e, struct waiter *w, struct plan *plan)
 	/* Only an entry that the watch of pods has brought back may be told to the tenant: it was
 	 * acknowledged, and what is known of the node includes all that came before it (C21). */
 	if (!h->asked_holds && flights_room(&e->book) && !view_lags(e) && h->in_world &&
-		h->pod.identity != NULL && !text_empty(h->pod.node) && !inject_awaits(e, w, h)) {
+		h->pod.identity != NULL && !text_empty(h->pod.node) &&
+		!inject_awaits(&e->inject, w, h)) {
 		place_in_turn(e, w, h, g, plan);
 	}
 	return false;

@@ -13,7 +13,7 @@ void emit_place(struct engine *e, struct waiter *w, struct holder *h, const stru
 	struct plan *plan)
 {
 	enum inject_form form;
-	bool known = inject_knows_for(e, h, &w->pod, &form);
+	bool known = inject_knows_for(&e->inject, h, &w->pod, &form);
 	ENSURE(known);
 	struct placing where = {h->pod.node, h->pod.identity->uuid, h->name, g->milli, g->mem_mib,
 		h->pod.identity->mem_mib, form};

@@ -58,7 +58,7 @@ struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 	orphans_init(&e->orphans, picture);
 	evictions_init(&e->evictions, picture);
 	resizes_init(&e->resizes, picture);
-	inject_init(&e->inject, picture, text_or(config->injection, "env"));
+	inject_init(&e->inject, picture, &e->ailments, text_or(config->injection, "env"));
 	wholes_init(&e->wholes, picture);
 	e->ailments.picture = e->needs.picture = e->quotas.picture = picture;
 	e->scale.picture = e->shuns.picture = e->turns.picture = picture;
@@ -160,7 +160,7 @@ bool engine_observe(struct engine *e, const struct change *c)
 		return true;
 	}
 	if (c->type == CHANGE_SHARE) {
-		resize_wanted(e, c);
+		resize_wanted(&e->resizes, c);
 		return true;
 	}
 	if (c->type == CHANGE_SHUN) {

@@ -88,17 +88,16 @@ static bool owner_is_busy(
 }
 
 /* What never ran has half of it, so that who must leave is not kept by who comes and goes. */
-static bool minute_is_full(struct engine *e, enum reason reason)
+static bool minute_is_full(struct evictions *evictions, enum reason reason)
 {
-	struct evictions *all = &e->evictions;
-	uint32_t most = e->cfg.evictions_per_minute;
+	uint32_t most = evictions->picture->cfg->evictions_per_minute;
 	size_t kept = 0;
-	for (size_t i = 0; i < all->sent.count; i++) {
-		if (e->time.now - all->sent.items[i] < MINUTE_MS) {
-			all->sent.items[kept++] = all->sent.items[i];
+	for (size_t i = 0; i < evictions->sent.count; i++) {
+		if (evictions->picture->time->now - evictions->sent.items[i] < MINUTE_MS) {
+			evictions->sent.items[kept++] = evictions->sent.items[i];
 		}
 	}
-	all->sent.count = kept;
+	evictions->sent.count = kept;
 	return kept >= (reason == REASON_RECYCLED ? (most + 1) / 2 : most);
 }
 
@@ -136,7 +135,7 @@ static enum evict_state state_of(
 	if (v != NULL && e->time.now < v->retry_at) {
 		return v->refusal != NULL ? EVICT_REFUSED : EVICT_HELD;
 	}
-	if (!is_reached_for(&e->evictions, reason) || minute_is_full(e, reason)) {
+	if (!is_reached_for(&e->evictions, reason) || minute_is_full(&e->evictions, reason)) {
 		return EVICT_HELD;
 	}
 	return v != NULL && owner_is_busy(&e->evictions, v->owner, v->uid, reason) ? EVICT_HELD

@@ -31,7 +31,7 @@ static bool all_acknowledged(struct engine *e, struct waiter *w)
 	for (size_t i = 0; i < g->granted.count; i++) {
 		struct holder *h = g->granted.items[i].holder;
 		if (h->asked_holds || !h->in_world || h->pod.identity == NULL ||
-			text_empty(h->pod.node) || inject_awaits(e, w, h)) {
+			text_empty(h->pod.node) || inject_awaits(&e->inject, w, h)) {
 			return false;
 		}
 	}
@@ -86,7 +86,7 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 	}
 	const struct grant *entry = entry_of(&g->granted.items[0]);
 	enum inject_form form;
-	bool known = inject_knows_for(e, g->granted.items[0].holder, &w->pod, &form);
+	bool known = inject_knows_for(&e->inject, g->granted.items[0].holder, &w->pod, &form);
 	ENSURE(known);
 	emit_placing(e, w,
 		&(struct placing){g->granted.items[0].holder->pod.node, str_text(&uuids),
@@ -166,7 +166,7 @@ static void take(struct engine *e, struct waiter *w, const struct place_group *g
 		return;
 	}
 	for (uint32_t i = 0; i < g->count; i++) {
-		if (inject_awaits(e, w, e->picture.snap_gpus.items[g->gpus[i]].holder)) {
+		if (inject_awaits(&e->inject, w, e->picture.snap_gpus.items[g->gpus[i]].holder)) {
 			return;
 		}
 	}

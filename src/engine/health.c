@@ -303,7 +303,7 @@ void health_report(struct engine *e, struct plan *plan)
 {
 	vec_for_each (struct ailment, a, &e->ailments) {
 		/* One that nobody holds or uses does not cost a look at every tenant. */
-		if (!a->told && gpu_is_anybodys(e, a->uuid, a->node)) {
+		if (!a->told && gpu_is_anybodys(&e->orphans, a->uuid, a->node)) {
 			tell_one(e, a, plan);
 		}
 	}

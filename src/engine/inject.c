@@ -10,9 +10,11 @@
 /* So long after it was last of use. */
 #define FORGET_MS 3600000
 
-void inject_init(struct injecting *inject, struct picture *picture, const char *rules)
+void inject_init(struct injecting *inject, struct picture *picture, struct ailments *ailments,
+	const char *rules)
 {
 	inject->picture = picture;
+	inject->ailments = ailments;
 	struct fault f = {0};
 	if (inject_rules_parse(rules, &inject->rules_arena, &inject->rules, &f) < 0) {
 		BUG("%s", f.message);
@@ -429,23 +431,23 @@ static uint32_t rank_of(
 
 /* What a probe sees of a GPU that is ill, or whose capacity pod does not run, says nothing of the
  * node. */
-bool inject_may_name(struct engine *e, const struct holder *h)
+bool inject_may_name(struct injecting *inject, const struct holder *h)
 {
-	return is_told(&e->inject, h) && !h->search && h->pod.holds &&
-	       !health_is_bad(&e->ailments, h) && !capacity_failed(&e->picture, h);
+	return is_told(inject, h) && !h->search && h->pod.holds &&
+	       !health_is_bad(inject->ailments, h) && !capacity_failed(inject->picture, h);
 }
 
-static void choose_subjects(struct engine *e)
+static void choose_subjects(struct injecting *inject)
 {
-	vec_for_each (struct holder *const, each, &e->book.holders) {
+	vec_for_each (struct holder *const, each, &inject->picture->book->holders) {
 		struct holder *h = *each;
 		struct inject_node *n =
-			inject_may_name(e, h) ? inject_node_of(&e->inject, h) : NULL;
+			inject_may_name(inject, h) ? inject_node_of(inject, h) : NULL;
 		enum inject_form form;
-		if (n == NULL || n->way != INJECT_BY_PROBE || inject_knows(&e->inject, h, &form)) {
+		if (n == NULL || n->way != INJECT_BY_PROBE || inject_knows(inject, h, &form)) {
 			continue;
 		}
-		uint32_t rank = rank_of(&e->inject, n, h);
+		uint32_t rank = rank_of(inject, n, h);
 		if (n->subject == NULL || rank > n->rank ||
 			(rank == n->rank && strcmp(h->name, n->subject->name) < 0)) {
 			n->subject = h;
@@ -454,12 +456,12 @@ static void choose_subjects(struct engine *e)
 	}
 }
 
-void inject_look(struct engine *e)
+void inject_look(struct injecting *inject)
 {
-	add_nodes(&e->inject);
-	add_memos(&e->inject);
-	add_proofs(&e->inject);
-	add_probes(&e->inject);
-	add_voids(&e->inject);
-	choose_subjects(e);
+	add_nodes(inject);
+	add_memos(inject);
+	add_proofs(inject);
+	add_probes(inject);
+	add_voids(inject);
+	choose_subjects(inject);
 }

@@ -28,6 +28,7 @@
 #include "model/injection.h"
 #include "model/pod.h"
 
+struct ailments;
 struct engine;
 struct holder;
 struct outcome;
@@ -102,7 +103,8 @@ struct inject_probe {
 };
 
 struct injecting {
-	struct picture *picture; /* borrowed */
+	struct picture *picture;   /* borrowed */
+	struct ailments *ailments; /* borrowed: what ails a GPU says nothing of its node */
 	struct inject_rules rules;
 	struct arena rules_arena;
 	struct {
@@ -122,11 +124,12 @@ struct injecting {
 	uint32_t popular[INJECT_FORMS]; /* how often it is proven */
 };
 
-void inject_init(struct injecting *inject, struct picture *picture, const char *rules);
+void inject_init(struct injecting *inject, struct picture *picture, struct ailments *ailments,
+	const char *rules);
 void inject_finish(struct injecting *all);
 void inject_forget(struct injecting *inject); /* all but the rules */
 /* In the snapshot, when nodes are there and holders are up to date. */
-void inject_look(struct engine *e);
+void inject_look(struct injecting *inject);
 /* A tenant of its capacity pod's class gets its GPU, in this form. */
 bool inject_knows(
 	const struct injecting *inject, const struct holder *h, enum inject_form *ret_form);
@@ -134,13 +137,14 @@ bool inject_knows(
 bool inject_is_vain(const struct injecting *inject, const struct holder *h);
 
 /* inject_class.c: the same for a tenant, by its own class. */
-bool inject_knows_for(const struct engine *e, const struct holder *h, const struct pod *tenant,
-	enum inject_form *ret_form);
+bool inject_knows_for(const struct injecting *inject, const struct holder *h,
+	const struct pod *tenant, enum inject_form *ret_form);
 bool inject_is_vain_for(
 	const struct injecting *inject, const struct holder *h, const struct pod *tenant);
 /* True: the waiter may not have that GPU yet, which is told; what is not proven will be tried. */
-bool inject_awaits(struct engine *e, struct waiter *w, struct holder *h);
-bool inject_asks(struct engine *e, const struct pod *tenant, struct holder *h); /* no reason */
+bool inject_awaits(struct injecting *inject, struct waiter *w, struct holder *h);
+bool inject_asks(
+	struct injecting *inject, const struct pod *tenant, struct holder *h); /* no reason */
 /* inject_write.c. What is to be written with its ledger; NULL: nothing. */
 const struct inject_claim *inject_proof_for(struct injecting *inject, const struct holder *h);
 /* It is to be written now, whether there is anything else to write or not. */
@@ -170,7 +174,8 @@ struct inject_errand {
 	struct inject_memo *m; /* borrowed; until another one is touched */
 };
 /* True: there is something to try for the class of this memo. */
-bool inject_class_errand(struct engine *e, struct inject_memo *m, struct inject_errand *ret_errand);
+bool inject_class_errand(
+	struct injecting *inject, struct inject_memo *m, struct inject_errand *ret_errand);
 
 /* inject.c, for the other two */
 struct inject_memo *inject_memo_touch(
@@ -184,7 +189,7 @@ const struct inject_proof *inject_proof_of_class(
 /* The proof for its own class; NULL: none. */
 const struct inject_claim *inject_own_proof(const struct injecting *inject, const struct holder *h);
 /* Its GPU can be named: what is seen of it says something of the node. */
-bool inject_may_name(struct engine *e, const struct holder *h);
+bool inject_may_name(struct injecting *inject, const struct holder *h);
 /* What works there is found out by probes. By the word of an admin classes make no difference. */
 bool inject_is_tried(const struct inject_node *n);
 struct inject_memo *inject_class_memo(struct injecting *inject, uint32_t node, const char *class);

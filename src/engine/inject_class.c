@@ -18,17 +18,17 @@ static bool is_foreign(const struct holder *h, const struct pod *tenant)
 	return strcmp(class_of(tenant), text_or(h->pod.runtime_class, "")) != 0;
 }
 
-bool inject_knows_for(const struct engine *e, const struct holder *h, const struct pod *tenant,
-	enum inject_form *ret_form)
+bool inject_knows_for(const struct injecting *inject, const struct holder *h,
+	const struct pod *tenant, enum inject_form *ret_form)
 {
-	const struct inject_node *n = inject_node_of(&e->inject, h);
+	const struct inject_node *n = inject_node_of(inject, h);
 	if (n == NULL || !inject_is_tried(n) || !is_foreign(h, tenant)) {
-		return inject_knows(&e->inject, h, ret_form);
+		return inject_knows(inject, h, ret_form);
 	}
 	const struct inject_proof *p =
 		h->pod.identity == NULL
 			? NULL
-			: inject_proof_of_class(&e->inject, snap_node_of(&e->picture, h->node), h,
+			: inject_proof_of_class(inject, snap_node_of(inject->picture, h->node), h,
 				  class_of(tenant));
 	if (p != NULL) {
 		*ret_form = p->claim->form;
@@ -81,16 +81,16 @@ static struct inject_memo *want(struct injecting *inject, uint32_t node, const c
 	return m;
 }
 
-bool inject_asks(struct engine *e, const struct pod *tenant, struct holder *h)
+bool inject_asks(struct injecting *inject, const struct pod *tenant, struct holder *h)
 {
 	enum inject_form form;
-	struct inject_node *n = inject_node_of(&e->inject, h);
-	bool known = inject_knows_for(e, h, tenant, &form);
+	struct inject_node *n = inject_node_of(inject, h);
+	bool known = inject_knows_for(inject, h, tenant, &form);
 	if (n == NULL || !inject_is_tried(n) || h->pod.identity == NULL || !is_foreign(h, tenant)) {
 		return !known;
 	}
 	struct inject_memo *m =
-		want(&e->inject, snap_node_of(&e->picture, h->node), class_of(tenant));
+		want(inject, snap_node_of(inject->picture, h->node), class_of(tenant));
 	bool nearer = m != NULL && (m->asked == NULL || strcmp(h->name, m->asked->name) < 0);
 	if (!known && nearer) {
 		m->asked = h;
@@ -98,36 +98,36 @@ bool inject_asks(struct engine *e, const struct pod *tenant, struct holder *h)
 	return !known;
 }
 
-bool inject_awaits(struct engine *e, struct waiter *w, struct holder *h)
+bool inject_awaits(struct injecting *inject, struct waiter *w, struct holder *h)
 {
-	if (!inject_asks(e, &w->pod, h)) {
+	if (!inject_asks(inject, &w->pod, h)) {
 		return false;
 	}
-	uint32_t at = snap_node_of(&e->picture, h->node);
-	struct inject_memo *m = is_foreign(h, &w->pod) && at < e->inject.nodes.count
-					? inject_class_memo(&e->inject, at, class_of(&w->pod))
+	uint32_t at = snap_node_of(inject->picture, h->node);
+	struct inject_memo *m = is_foreign(h, &w->pod) && at < inject->nodes.count
+					? inject_class_memo(inject, at, class_of(&w->pod))
 					: NULL;
-	w->crowded =
-		is_foreign(h, &w->pod) && (m == NULL || !inject_class_is_wanted(&e->inject, m));
-	w->miss.best_node = at < e->picture.snap.nodes.count
-				    ? e->picture.snap.nodes.items[at].noun->name
+	w->crowded = is_foreign(h, &w->pod) && (m == NULL || !inject_class_is_wanted(inject, m));
+	w->miss.best_node = at < inject->picture->snap.nodes.count
+				    ? inject->picture->snap.nodes.items[at].noun->name
 				    : NULL;
 	inject_note_progress(w, m);
 	return true;
 }
 
 /* A probe that is there goes on: whom a waiter was to have may be another in every step. */
-bool inject_class_errand(struct engine *e, struct inject_memo *m, struct inject_errand *ret_errand)
+bool inject_class_errand(
+	struct injecting *inject, struct inject_memo *m, struct inject_errand *ret_errand)
 {
-	uint32_t at = m->class != NULL ? snap_node_of(&e->picture, m->node) : WORLD_NONE;
-	if (at == WORLD_NONE || !inject_is_tried(&e->inject.nodes.items[at]) ||
-		e->time.now < m->until || !inject_class_is_wanted(&e->inject, m)) {
+	uint32_t at = m->class != NULL ? snap_node_of(inject->picture, m->node) : WORLD_NONE;
+	if (at == WORLD_NONE || !inject_is_tried(&inject->nodes.items[at]) ||
+		inject->picture->time->now < m->until || !inject_class_is_wanted(inject, m)) {
 		return false;
 	}
 	struct holder *h = m->probed != NULL ? m->probed : m->asked;
 	enum inject_form form;
-	if (h == NULL || !inject_may_name(e, h) || !inject_knows(&e->inject, h, &form) ||
-		inject_proof_of_class(&e->inject, at, h, m->class) != NULL) {
+	if (h == NULL || !inject_may_name(inject, h) || !inject_knows(inject, h, &form) ||
+		inject_proof_of_class(inject, at, h, m->class) != NULL) {
 		return false;
 	}
 	*ret_errand = (struct inject_errand){at, h, m->class, m};

@@ -266,44 +266,45 @@ static struct inject_errand errand_of(struct injecting *inject, uint32_t node)
 /* --- going --- */
 
 /* What of its node and class is being tried; false: nothing. */
-static bool errand_for(struct engine *e, const struct inject_probe *p, struct inject_errand *ret)
+static bool errand_for(
+	struct injecting *inject, const struct inject_probe *p, struct inject_errand *ret)
 {
-	const char *class = inject_class_of(&e->inject, p);
+	const char *class = inject_class_of(inject, p);
 	if (class != NULL) {
-		struct inject_memo *m = inject_class_memo(&e->inject, p->node, class);
-		return m != NULL && inject_class_errand(e, m, ret);
+		struct inject_memo *m = inject_class_memo(inject, p->node, class);
+		return m != NULL && inject_class_errand(inject, m, ret);
 	}
-	const struct inject_node *n = &e->inject.nodes.items[p->node];
-	const struct inject_memo *m = inject_memo_find(&e->inject, p->pod.claim->node, NULL);
-	if (n->subject == NULL || (m != NULL && e->time.now < m->until)) {
+	const struct inject_node *n = &inject->nodes.items[p->node];
+	const struct inject_memo *m = inject_memo_find(inject, p->pod.claim->node, NULL);
+	if (n->subject == NULL || (m != NULL && inject->picture->time->now < m->until)) {
 		return false;
 	}
-	*ret = errand_of(&e->inject, p->node);
+	*ret = errand_of(inject, p->node);
 	return true;
 }
 
 /* One that tells how far it is, or whose word nobody has in writing. */
-static bool is_needed(struct engine *e, const struct inject_probe *p)
+static bool is_needed(struct injecting *inject, const struct inject_probe *p)
 {
 	struct inject_errand x;
 	if (p->node == WORLD_NONE) {
 		return false;
 	}
-	if (inject_is_awaited(&e->inject, p->node, p->pod.claim)) {
+	if (inject_is_awaited(inject, p->node, p->pod.claim)) {
 		return true;
 	}
-	if (!errand_for(e, p, &x)) {
+	if (!errand_for(inject, p, &x)) {
 		return false;
 	}
 	const struct inject_try *t = &x.m->tries[p->pod.claim->form];
 	bool taken = t->taken && t->uid == hash_text(text_or(p->pod.uid, ""));
-	return !taken && probe_of(&e->inject, &x, p->pod.claim->form) == p;
+	return !taken && probe_of(inject, &x, p->pod.claim->form) == p;
 }
 
 static void let_go(struct engine *e, struct plan *plan)
 {
 	vec_for_each (const struct inject_probe, p, &e->inject.probes) {
-		if (p->pod.deleting_ms != 0 || is_needed(e, p)) {
+		if (p->pod.deleting_ms != 0 || is_needed(&e->inject, p)) {
 			continue;
 		}
 		const struct inject_claim *claim = p->pod.claim;
@@ -368,7 +369,7 @@ void inject_tend(struct engine *e, struct plan *plan)
 		}
 	}
 	for (size_t i = 0; i < e->inject.memos.count; i++) {
-		if (inject_class_errand(e, &e->inject.memos.items[i], &x)) {
+		if (inject_class_errand(&e->inject, &e->inject.memos.items[i], &x)) {
 			try_forms(e, &x, plan);
 		}
 	}

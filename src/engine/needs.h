@@ -72,7 +72,7 @@ enum reason needs_claims(struct world *world, const struct pod *pod, struct clai
 
 /* zoning.c: of a spread of the pod. Valid until ZONINGS_MAX others were asked for. */
 const struct zoning *zoning_of(
-	struct engine *e, const struct pod *pod, const struct neighbour_term *spread);
+	struct needs *needs, const struct pod *pod, const struct neighbour_term *spread);
 void zonings_finish(struct needs *n);
 
 /* neighbours.c: what pods with GPUs require of each other */

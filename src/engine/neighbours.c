@@ -149,53 +149,53 @@ static bool is_first(struct needs *needs, const char *key, const char *value)
 }
 
 /* Everything that is where that node is. */
-static void mark_near(struct engine *e, uint32_t node, const char *key)
+static void mark_near(struct needs *needs, uint32_t node, const char *key)
 {
-	const char *value = place_of(&e->picture, node, key);
+	const char *value = place_of(needs->picture, node, key);
 	if (key == NULL) {
-		mark(&e->needs, node, UNFIT_NEIGHBOUR);
+		mark(needs, node, UNFIT_NEIGHBOUR);
 	}
-	if (key == NULL || value == NULL || !is_first(&e->needs, key, value)) {
+	if (key == NULL || value == NULL || !is_first(needs, key, value)) {
 		return;
 	}
-	for (uint32_t i = 0; i < e->picture.snap.nodes.count; i++) {
-		if (text_equals(place_of(&e->picture, i, key), value)) {
-			mark(&e->needs, i, UNFIT_NEIGHBOUR);
+	for (uint32_t i = 0; i < needs->picture->snap.nodes.count; i++) {
+		if (text_equals(place_of(needs->picture, i, key), value)) {
+			mark(needs, i, UNFIT_NEIGHBOUR);
 		}
 	}
-	e->picture.looked_at += e->picture.snap.nodes.count;
+	needs->picture->looked_at += needs->picture->snap.nodes.count;
 }
 
 /* What `owner` keeps off, where `other` is or comes. */
-static void keep_off(
-	struct engine *e, const struct pod *owner, const struct pod *other, uint32_t node, bool far)
+static void keep_off(struct needs *needs, const struct pod *owner, const struct pod *other,
+	uint32_t node, bool far)
 {
 	for (uint32_t i = 0; i < owner->neighbour_count; i++) {
 		const struct neighbour_term *t = &owner->neighbours[i];
 		if (t->kind == NEIGHBOUR_APART && (far || t->key == NULL) &&
 			neighbour_matches(t, owner, other)) {
-			mark_near(e, node, t->key);
+			mark_near(needs, node, t->key);
 		}
 	}
 }
 
-static void mark_apart(struct engine *e, const struct pod *pod, bool far)
+static void mark_apart(struct needs *needs, const struct pod *pod, bool far)
 {
 	bool keeps = pod_has_neighbours(pod, NEIGHBOUR_APART);
-	VEC_CLEAR(&e->needs.places);
-	for (size_t i = 0; keeps && i < e->needs.guests.count; i++) {
-		const struct guest *g = &e->needs.guests.items[i];
+	VEC_CLEAR(&needs->places);
+	for (size_t i = 0; keeps && i < needs->guests.count; i++) {
+		const struct guest *g = &needs->guests.items[i];
 		if (g->pod != pod) {
-			keep_off(e, pod, g->pod, g->node, far);
+			keep_off(needs, pod, g->pod, g->node, far);
 		}
 	}
-	vec_for_each (const uint32_t, at, &e->needs.keepers) {
-		const struct guest *g = &e->needs.guests.items[*at];
+	vec_for_each (const uint32_t, at, &needs->keepers) {
+		const struct guest *g = &needs->guests.items[*at];
 		if (g->pod != pod) {
-			keep_off(e, g->pod, pod, g->node, far);
+			keep_off(needs, g->pod, pod, g->node, far);
 		}
 	}
-	e->picture.looked_at += keeps ? e->needs.guests.count : 0;
+	needs->picture->looked_at += keeps ? needs->guests.count : 0;
 }
 
 /* --- beside --- */
@@ -213,23 +213,23 @@ static bool is_beside(const struct pod *pod, const struct pod *other)
 }
 
 /* The first of its kind may go anywhere, where it is of its own kind. */
-static void mark_unlike(struct engine *e, const struct neighbour_term *t, bool first)
+static void mark_unlike(struct needs *needs, const struct neighbour_term *t, bool first)
 {
-	for (uint32_t i = 0; i < e->picture.snap.nodes.count; i++) {
-		const char *value = place_of(&e->picture, i, t->key);
-		if (value == NULL || (!first && !among(&e->needs, value))) {
-			mark(&e->needs, i, UNFIT_ALONE);
+	for (uint32_t i = 0; i < needs->picture->snap.nodes.count; i++) {
+		const char *value = place_of(needs->picture, i, t->key);
+		if (value == NULL || (!first && !among(needs, value))) {
+			mark(needs, i, UNFIT_ALONE);
 		}
 	}
-	e->picture.looked_at += e->picture.snap.nodes.count;
+	needs->picture->looked_at += needs->picture->snap.nodes.count;
 }
 
 /* Where no GPU pod is meant, it may be about pods that nobody knows here: the scheduler judges. */
-static void mark_beside(struct engine *e, const struct pod *pod)
+static void mark_beside(struct needs *needs, const struct pod *pod)
 {
 	bool any = false, itself = is_beside(pod, pod);
-	for (size_t i = 0; i < e->needs.guests.count && !any; i++) {
-		const struct guest *g = &e->needs.guests.items[i];
+	for (size_t i = 0; i < needs->guests.count && !any; i++) {
+		const struct guest *g = &needs->guests.items[i];
 		any = g->pod != pod && is_beside(pod, g->pod);
 	}
 	for (uint32_t k = 0; k < pod->neighbour_count && (any || itself); k++) {
@@ -237,43 +237,42 @@ static void mark_beside(struct engine *e, const struct pod *pod)
 		if (t->kind != NEIGHBOUR_BESIDE) {
 			continue;
 		}
-		VEC_CLEAR(&e->needs.values);
-		vec_for_each (const struct guest, g, &e->needs.guests) {
-			const char *value = place_of(&e->picture, g->node, t->key);
+		VEC_CLEAR(&needs->values);
+		vec_for_each (const struct guest, g, &needs->guests) {
+			const char *value = place_of(needs->picture, g->node, t->key);
 			if (g->pod != pod && value != NULL && is_beside(pod, g->pod) &&
-				!among(&e->needs, value)) {
-				VEC_PUSH(&e->needs.values, value);
+				!among(needs, value)) {
+				VEC_PUSH(&needs->values, value);
 			}
 		}
-		mark_unlike(e, t, !any);
+		mark_unlike(needs, t, !any);
 	}
-	e->picture.looked_at += e->needs.guests.count;
+	needs->picture->looked_at += needs->guests.count;
 }
 
 /* --- spread --- */
 
 /* How many of its kind are in each place, and on each node. */
-static void count_kind(struct engine *e, const struct zoning *z, const struct pod *pod,
+static void count_kind(struct needs *needs, const struct zoning *z, const struct pod *pod,
 	const struct neighbour_term *t)
 {
-	struct needs *n = &e->needs;
-	VEC_CLEAR(&n->counts);
-	VEC_CLEAR(&n->here);
+	VEC_CLEAR(&needs->counts);
+	VEC_CLEAR(&needs->here);
 	for (uint32_t i = 0; i < z->count; i++) {
-		VEC_PUSH(&n->counts, 0);
+		VEC_PUSH(&needs->counts, 0);
 	}
-	for (size_t i = 0; i < e->picture.snap.nodes.count; i++) {
-		VEC_PUSH(&n->here, 0);
+	for (size_t i = 0; i < needs->picture->snap.nodes.count; i++) {
+		VEC_PUSH(&needs->here, 0);
 	}
-	vec_for_each (const struct guest, g, &n->guests) {
-		uint32_t at = z->of.items[e->picture.snap_nodes.items[g->node]];
+	vec_for_each (const struct guest, g, &needs->guests) {
+		uint32_t at = z->of.items[needs->picture->snap_nodes.items[g->node]];
 		if (at != WORLD_NONE && g->pod != pod && !g->leaves &&
 			neighbour_matches(t, pod, g->pod)) {
-			n->counts.items[at]++;
-			n->here.items[g->node]++;
+			needs->counts.items[at]++;
+			needs->here.items[g->node]++;
 		}
 	}
-	e->picture.looked_at += n->guests.count + e->picture.snap.nodes.count;
+	needs->picture->looked_at += needs->guests.count + needs->picture->snap.nodes.count;
 }
 
 /* Once the pod is pinned the scheduler sees its node as the only place. Where it wants several it
@@ -283,22 +282,22 @@ static bool is_refused_once_pinned(const struct neighbour_term *t, uint32_t here
 	return t->min_domains > 1 && !t->any_node && (int64_t)here + itself > (int64_t)t->max_skew;
 }
 
-static void mark_spread(struct engine *e, const struct pod *pod, const struct neighbour_term *t)
+static void mark_spread(struct needs *needs, const struct pod *pod, const struct neighbour_term *t)
 {
-	const struct zoning *z = zoning_of(e, pod, t);
+	const struct zoning *z = zoning_of(needs, pod, t);
 	uint32_t itself = neighbour_matches(t, pod, pod) ? 1 : 0;
 	uint32_t fewest = UINT32_MAX;
-	count_kind(e, z, pod, t);
-	vec_for_each (const uint32_t, count, &e->needs.counts) {
+	count_kind(needs, z, pod, t);
+	vec_for_each (const uint32_t, count, &needs->counts) {
 		fewest = *count < fewest ? *count : fewest;
 	}
 	fewest = (int64_t)z->count < t->min_domains ? 0 : fewest;
-	for (uint32_t i = 0; i < e->picture.snap.nodes.count; i++) {
-		uint32_t at = z->of.items[e->picture.snap_nodes.items[i]];
+	for (uint32_t i = 0; i < needs->picture->snap.nodes.count; i++) {
+		uint32_t at = z->of.items[needs->picture->snap_nodes.items[i]];
 		if (at == WORLD_NONE ||
-			(int64_t)e->needs.counts.items[at] + itself - fewest > t->max_skew ||
-			is_refused_once_pinned(t, e->needs.here.items[i], itself)) {
-			mark(&e->needs, i, UNFIT_SPREAD);
+			(int64_t)needs->counts.items[at] + itself - fewest > t->max_skew ||
+			is_refused_once_pinned(t, needs->here.items[i], itself)) {
+			mark(needs, i, UNFIT_SPREAD);
 		}
 	}
 }
@@ -329,14 +328,14 @@ uint32_t neighbours_mark(struct engine *e, const struct pod *pod)
 	bool asks = pod->neighbour_count > 0 || e->needs.keepers.count > 0;
 	e->needs.apart++;
 	if (asks) {
-		mark_apart(e, pod, far);
+		mark_apart(&e->needs, pod, far);
 	}
 	if (far && pod_has_neighbours(pod, NEIGHBOUR_BESIDE)) {
-		mark_beside(e, pod);
+		mark_beside(&e->needs, pod);
 	}
 	for (uint32_t i = 0; far && i < pod->neighbour_count; i++) {
 		if (pod->neighbours[i].kind == NEIGHBOUR_SPREAD) {
-			mark_spread(e, pod, &pod->neighbours[i]);
+			mark_spread(&e->needs, pod, &pod->neighbours[i]);
 		}
 	}
 	bool refused = far && mark_refused(e, pod);

@@ -92,33 +92,34 @@ static const struct holder *holder_outside(
 
 /* Capacity pods that may get no grant hold their GPU all the same, until they are over or gone. Of
  * several that tell one UUID one that stays counts. */
-static void index_outside(struct engine *e)
+static void index_outside(struct orphans *orphans)
 {
-	map_finish(&e->orphans.outside);
-	map_init(&e->orphans.outside, outside_same, &e->orphans);
+	map_finish(&orphans->outside);
+	map_init(&orphans->outside, outside_same, orphans);
 	for (int leaving = 0; leaving < 2; leaving++) {
-		for (uint32_t i = 0; i < e->book.holders.count; i++) {
-			const struct holder *h = e->book.holders.items[i];
-			bool holds = h->in_world && h->snap_step != e->time.step &&
+		for (uint32_t i = 0; i < orphans->picture->book->holders.count; i++) {
+			const struct holder *h = orphans->picture->book->holders.items[i];
+			bool holds = h->in_world && h->snap_step != orphans->picture->time->step &&
 				     h->pod.identity != NULL && h->node != NULL &&
 				     !pod_is_terminal(&h->pod) &&
 				     holder_is_leaving(h) == (leaving == 1);
-			if (holds && holder_outside(&e->orphans, h->pod.identity->uuid, h->node) ==
-					     NULL) {
-				map_put(&e->orphans.outside,
+			if (holds &&
+				holder_outside(orphans, h->pod.identity->uuid, h->node) == NULL) {
+				map_put(&orphans->outside,
 					hash_pair(h->pod.identity->uuid, h->node), i);
 			}
 		}
 	}
 }
 
-bool gpu_is_anybodys(struct engine *e, const char *uuid, const char *node)
+bool gpu_is_anybodys(struct orphans *orphans, const char *uuid, const char *node)
 {
-	const struct orphan *o = orphan_find(&e->orphans, uuid, node);
-	bool orphaned = o != NULL && o->seen == e->time.step;
-	return snap_gpu_on(&e->picture, uuid, snap_node_of(&e->picture, node)) != WORLD_NONE ||
+	const struct orphan *o = orphan_find(orphans, uuid, node);
+	bool orphaned = o != NULL && o->seen == orphans->picture->time->step;
+	return snap_gpu_on(orphans->picture, uuid, snap_node_of(orphans->picture, node)) !=
+		       WORLD_NONE ||
 	       orphaned ||
-	       (e->picture.forgotten > 0 && holder_outside(&e->orphans, uuid, node) != NULL);
+	       (orphans->picture->forgotten > 0 && holder_outside(orphans, uuid, node) != NULL);
 }
 
 /* Where it is: where a tenant runs, or will run because its capacity pod was there. NULL: nowhere,
@@ -258,22 +259,23 @@ static bool is_now(const struct step_time *time, const struct orphan *o)
 }
 
 /* The time runs only while the node can do something about it. */
-static void keep_time(struct engine *e)
+static void keep_time(struct orphans *orphans)
 {
-	vec_for_each (struct orphan, o, &e->orphans.items) {
-		uint32_t at = snap_node_of(&e->picture, o->node);
-		bool answers = at != WORLD_NONE && e->picture.snap.nodes.items[at].noun->ready;
-		if (!is_now(&e->time, o)) {
+	vec_for_each (struct orphan, o, &orphans->items) {
+		uint32_t at = snap_node_of(orphans->picture, o->node);
+		bool answers =
+			at != WORLD_NONE && orphans->picture->snap.nodes.items[at].noun->ready;
+		if (!is_now(orphans->picture->time, o)) {
 			continue;
 		}
 		/* One of the other mode that goes is no hope of it. */
 		if ((o->leaving && !o->amiss) || !answers) {
 			o->since = -1;
 		} else if (o->since < 0) {
-			o->since = e->time.now;
+			o->since = orphans->picture->time->now;
 		}
 		if (o->since >= 0) {
-			wake_by(&e->time, o->since + e->cfg.lost_ms);
+			wake_by(orphans->picture->time, o->since + orphans->picture->cfg->lost_ms);
 		}
 	}
 }
@@ -284,14 +286,14 @@ void orphans_find(struct engine *e)
 	sweep(&e->orphans);
 	e->report.gpus_orphaned = 0;
 	if (e->picture.forgotten > 0) {
-		index_outside(e);
+		index_outside(&e->orphans);
 		find_stranded(&e->orphans);
 	}
 	vec_for_each (const struct orphan, o, &e->orphans.items) {
 		e->report.gpus_orphaned += is_now(&e->time, o) ? 1 : 0;
 	}
-	keep_time(e);
-	searches_plan(e);
+	keep_time(&e->orphans);
+	searches_plan(&e->orphans);
 }
 
 bool orphan_is_late(const struct picture *picture, const struct orphan *o)

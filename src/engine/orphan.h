@@ -81,7 +81,7 @@ struct orphan *orphan_add(struct orphans *orphans, const char *uuid, const char 
 /* NULL: it is none */
 struct orphan *orphan_find(struct orphans *orphans, const char *uuid, const char *node);
 /* Some capacity pod holds that GPU, or a tenant runs on it. After orphans_find. */
-bool gpu_is_anybodys(struct engine *e, const char *uuid, const char *node);
+bool gpu_is_anybodys(struct orphans *orphans, const char *uuid, const char *node);
 /* In the snapshot, after everybody was counted. */
 void orphans_find(struct engine *e);
 void orphans_tend(struct engine *e, struct plan *plan);
@@ -89,7 +89,7 @@ void orphans_tend(struct engine *e, struct plan *plan);
 bool orphan_is_late(const struct picture *picture, const struct orphan *o);
 
 /* search.c: with the orphans of this step; and after decisions were made */
-void searches_plan(struct engine *e);
+void searches_plan(struct orphans *orphans);
 void searches_tend(struct engine *e, struct plan *plan);
 
 #endif

@@ -196,7 +196,7 @@ static void preempt_for(struct engine *e, struct waiter *w, struct plan *plan)
 	gpus_list(&e->picture, found.count > 0 ? found.gpus : one,
 		found.count > 0 ? found.count : 1, &uuids);
 	/* Nobody goes for who may get nothing there. */
-	if (inject_asks(e, &w->pod, e->picture.snap_gpus.items[found.gpu].holder)) {
+	if (inject_asks(&e->inject, &w->pod, e->picture.snap_gpus.items[found.gpu].holder)) {
 		return;
 	}
 	bool goes_on = hold_is_on(w, found.gpu);

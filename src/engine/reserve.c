@@ -48,28 +48,28 @@ static uint32_t nearest(struct picture *picture, const struct place_request *r)
 
 /* True: it was in vain. Behind somebody who may get what is kept in this very step it is not: it
  * looks again in the next, or it would rest while that GPU goes to those after it. */
-static bool reserve_one(struct engine *e, struct waiter *w, const struct place_request *r)
+static bool reserve_one(struct wholes *wholes, struct waiter *w, const struct place_request *r)
 {
-	uint32_t gpu = nearest(&e->picture, r);
+	uint32_t gpu = nearest(wholes->picture, r);
 	if (gpu == PLACE_NOWHERE) {
 		return true;
 	}
-	if (e->picture.snap.gpus.items[gpu].kept_by != 0) {
-		return e->wholes.behind++ >= RESERVED_MOST;
+	if (wholes->picture->snap.gpus.items[gpu].kept_by != 0) {
+		return wholes->behind++ >= RESERVED_MOST;
 	}
-	place_keep_gpu(&e->picture.snap, gpu, keeper_add(&e->wholes, &w->pod, false));
-	wholes_picture_changed(&e->wholes);
-	e->wholes.reserved++;
+	place_keep_gpu(&wholes->picture->snap, gpu, keeper_add(wholes, &w->pod, false));
+	wholes_picture_changed(wholes);
+	wholes->reserved++;
 	return false;
 }
 
-static bool reserve_any(struct engine *e, struct waiter *w, const struct place_request *r)
+static bool reserve_any(struct wholes *wholes, struct waiter *w, const struct place_request *r)
 {
 	if (waiter_count(w) == 1) {
-		return reserve_one(e, w, r);
+		return reserve_one(wholes, w, r);
 	}
-	uint32_t reserved = reserve_group(e, w, r);
-	e->wholes.reserved += reserved;
+	uint32_t reserved = reserve_group(wholes, w, r);
+	wholes->reserved += reserved;
 	return reserved == 0;
 }
 
@@ -91,7 +91,7 @@ static void reserve(struct engine *e, struct waiter *w)
 	r.claims = claims.items;
 	r.claim_count = claims.count;
 	r.apart = neighbours_mark(e, &w->pod);
-	bool vain = reserve_any(e, w, &r);
+	bool vain = reserve_any(&e->wholes, w, &r);
 	w->passed.vain_until = vain ? e->time.now + VAIN_MS : 0;
 	if (vain) {
 		wake_by(&e->time, w->passed.vain_until);

@@ -83,20 +83,20 @@ static uint32_t nearest(
 	return best;
 }
 
-uint32_t reserve_group(struct engine *e, struct waiter *w, const struct place_request *r)
+uint32_t reserve_group(struct wholes *wholes, struct waiter *w, const struct place_request *r)
 {
 	struct camp c;
-	uint32_t node = nearest(&e->picture, r, waiter_count(w), &c);
+	uint32_t node = nearest(wholes->picture, r, waiter_count(w), &c);
 	if (node == PLACE_NOWHERE) {
 		return 0;
 	}
-	uint32_t keeper = keeper_add(&e->wholes, &w->pod, false);
+	uint32_t keeper = keeper_add(wholes, &w->pod, false);
 	for (uint32_t i = 0; i < c.count; i++) {
-		place_keep_gpu(&e->picture.snap, c.gpus[i], keeper);
+		place_keep_gpu(&wholes->picture->snap, c.gpus[i], keeper);
 	}
 	if (c.opens > 0) {
-		place_keep_node(&e->picture.snap, node, keeper);
+		place_keep_node(&wholes->picture->snap, node, keeper);
 	}
-	wholes_picture_changed(&e->wholes);
+	wholes_picture_changed(wholes);
 	return c.count + c.opens;
 }

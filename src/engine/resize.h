@@ -83,7 +83,7 @@ struct resizes {
 
 void resizes_init(struct resizes *resizes, struct picture *picture);
 void resizes_finish(struct resizes *all);
-void resize_wanted(struct engine *e, const struct change *c);
+void resize_wanted(struct resizes *resizes, const struct change *c);
 void resizes_begin(struct resizes *resizes); /* of a picture */
 /* What an entry takes of its GPU; `p` is its tenant, NULL: the world knows of none. */
 struct share resize_counts(struct engine *e, const struct holder *h, const struct grant *entry,

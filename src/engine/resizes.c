@@ -117,20 +117,20 @@ void resize_noted(struct resizes *resizes, const struct change *c)
 	}
 }
 
-void resize_wanted(struct engine *e, const struct change *c)
+void resize_wanted(struct resizes *resizes, const struct change *c)
 {
 	bool sound = c->milli > 0 && c->milli <= MODEL_GPU_MILLI && c->mem_mib > 0 &&
 		     c->mem_mib <= RESIZE_MIB_MAX;
 	if (text_empty(c->uid)) {
 		return;
 	}
-	struct resize *r = resize_touch(&e->resizes, c->uid);
+	struct resize *r = resize_touch(resizes, c->uid);
 	r->want = sound ? (struct share){c->milli, c->mem_mib} : (struct share){0};
 	r->memory_stays = false;
 	r->state = sound ? SHARE_UNDERWAY : SHARE_UNASKED;
 	r->follows = false;
 	r->behind_since = 0;
-	e->time.dirty = true;
+	resizes->picture->time->dirty = true;
 }
 
 void engine_share_fate(const struct engine *e, const char *uid, struct share_fate *ret)

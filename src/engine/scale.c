@@ -199,7 +199,7 @@ static void look_at(struct engine *e, struct waiter *w, int64_t guess)
 		rest(&e->scale, key, w, GIVE_UP_MS / 1000);
 		return;
 	}
-	if (standins_in_vain(e, key)) {
+	if (standins_in_vain(&e->scale, key)) {
 		rest(&e->scale, key, w, 0);
 		return;
 	}

@@ -121,7 +121,7 @@ void standins_mark(struct scale *scale);
 /* A tenant would open a GPU of this node. True: one holds it, and goes for that. */
 bool standins_yield(struct scale *scale, const char *node);
 /* One of the group was bound minutes ago, and none of its tenants can use that node. */
-bool standins_in_vain(struct engine *e, uint64_t key);
+bool standins_in_vain(struct scale *scale, uint64_t key);
 /* What an admission policy said to one of the group; NULL: none said a thing. */
 const char *standins_refused(const struct scale *scale, uint64_t key);
 void standin_settle(struct scale *scale, uint64_t id, const struct outcome *o);

@@ -29,24 +29,25 @@ static bool is_sought(const struct step_time *time, const struct orphan *o)
 	return o->seen == time->step && o->searched;
 }
 
-static bool count_orphans(struct engine *e)
+static bool count_orphans(struct orphans *orphans)
 {
 	bool any = false;
-	vec_for_each (const struct orphan, o, &e->orphans.items) {
-		any = any || is_sought(&e->time, o);
+	vec_for_each (const struct orphan, o, &orphans->items) {
+		any = any || is_sought(orphans->picture->time, o);
 	}
-	for (size_t i = 0; any && i < e->picture.snap.nodes.count; i++) {
-		VEC_PUSH(&e->orphans.searches, (struct search){0});
+	for (size_t i = 0; any && i < orphans->picture->snap.nodes.count; i++) {
+		VEC_PUSH(&orphans->searches, (struct search){0});
 	}
-	vec_for_each (const struct orphan, o, &e->orphans.items) {
-		struct search *s = is_sought(&e->time, o) ? search_on(&e->orphans, o->node) : NULL;
+	vec_for_each (const struct orphan, o, &orphans->items) {
+		struct search *s =
+			is_sought(orphans->picture->time, o) ? search_on(orphans, o->node) : NULL;
 		if (s != NULL) {
 			s->leaving += o->leaving ? 1 : 0;
 			s->lost += o->leaving ? 0 : 1;
 			s->mps += o->mps ? 1 : 0;
 			s->mps_is_free = s->mps_is_free || (o->mps && o->amiss && !o->asked_mps);
-			s->due = s->due || e->time.now >= o->retry_at;
-			s->fresh = s->fresh || !orphan_is_late(&e->picture, o);
+			s->due = s->due || orphans->picture->time->now >= o->retry_at;
+			s->fresh = s->fresh || !orphan_is_late(orphans->picture, o);
 		}
 	}
 	return any;
@@ -99,20 +100,20 @@ static bool goes_on(const struct search *s)
 	       (s->opening > 0 || ((s->want > 0 || s->amiss > 0) && s->fresh));
 }
 
-void searches_plan(struct engine *e)
+void searches_plan(struct orphans *orphans)
 {
-	VEC_CLEAR(&e->orphans.searches);
-	if (count_orphans(e)) {
-		count_searchers(&e->orphans);
+	VEC_CLEAR(&orphans->searches);
+	if (count_orphans(orphans)) {
+		count_searchers(orphans);
 	}
-	for (size_t i = 0; i < e->orphans.searches.count; i++) {
-		want(&e->orphans.searches.items[i], &e->picture.snap.nodes.items[i]);
+	for (size_t i = 0; i < orphans->searches.count; i++) {
+		want(&orphans->searches.items[i], &orphans->picture->snap.nodes.items[i]);
 	}
-	for (size_t i = 0; i < e->picture.snap_gpus.count; i++) {
-		struct place_gpu *g = &e->picture.snap.gpus.items[i];
-		const struct holder *h = e->picture.snap_gpus.items[i].holder;
+	for (size_t i = 0; i < orphans->picture->snap_gpus.count; i++) {
+		struct place_gpu *g = &orphans->picture->snap.gpus.items[i];
+		const struct holder *h = orphans->picture->snap_gpus.items[i].holder;
 		/* What is left of a search that is over is anybody's who comes before it goes. */
-		g->searches = !g->fenced && h->search && goes_on(search_on(&e->orphans, h->node));
+		g->searches = !g->fenced && h->search && goes_on(search_on(orphans, h->node));
 		g->fenced = g->fenced || g->searches;
 	}
 }

@@ -332,7 +332,7 @@ static void add_holders(struct engine *e)
 		const struct world_pod *p = world_class_at(e->world, WORLD_CAPACITY, i);
 		holder_refresh(&e->book, holder_touch(&e->book, world_pod_name(p), e->time.now), p);
 	}
-	inject_look(e);
+	inject_look(&e->inject);
 	for (size_t i = 0; i < e->book.holders.count; i++) {
 		struct holder *h = e->book.holders.items[i];
 		holder_expire(h, e->time.now);

@@ -184,19 +184,19 @@ static bool counts(struct picture *picture, struct standin *s)
 	return at == WORLD_NONE || picture->time->now < s->free_at || scale_node_gives(picture, at);
 }
 
-bool standins_in_vain(struct engine *e, uint64_t key)
+bool standins_in_vain(struct scale *scale, uint64_t key)
 {
 	/* A node counts whose tenants do not fit there, or not yet: its labels, its runtime class
 	 * and whatever else GPU software sets come minutes after its GPUs. */
-	int64_t serve_ms = e->cfg.serve_ms;
-	vec_for_each (struct standin, s, &e->scale.standins) {
-		if (key_of(s->name) != key || !counts(&e->picture, s)) {
+	int64_t serve_ms = scale->picture->cfg->serve_ms;
+	vec_for_each (struct standin, s, &scale->standins) {
+		if (key_of(s->name) != key || !counts(scale->picture, s)) {
 			continue;
 		}
-		if (e->time.now - s->landed_at >= serve_ms) {
+		if (scale->picture->time->now - s->landed_at >= serve_ms) {
 			return true;
 		}
-		wake_by(&e->time, s->landed_at + serve_ms);
+		wake_by(scale->picture->time, s->landed_at + serve_ms);
 	}
 	return false;
 }

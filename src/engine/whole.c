@@ -162,12 +162,12 @@ static uint32_t next_idle(const struct picture *picture, uint32_t node)
 }
 
 /* Takes out of the picture what the pod will have on the node. */
-static void take(struct engine *e, const struct pod *pod, uint32_t node, uint32_t keeper)
+static void take(struct wholes *wholes, const struct pod *pod, uint32_t node, uint32_t keeper)
 {
-	struct place_node *n = &e->picture.snap.nodes.items[node];
-	struct whole_room *room = &e->wholes.rooms.items[node];
+	struct place_node *n = &wholes->picture->snap.nodes.items[node];
+	struct whole_room *room = &wholes->rooms.items[node];
 	if (n->free_gpus <= pod->gpus) {
-		place_keep_node(&e->picture.snap, node, keeper);
+		place_keep_node(&wholes->picture->snap, node, keeper);
 	}
 	while (n->free_gpus < pod->gpus) {
 		place_return_capacity(n, false);
@@ -175,15 +175,15 @@ static void take(struct engine *e, const struct pod *pod, uint32_t node, uint32_
 			room->leaving--;
 			continue;
 		}
-		uint32_t gpu = next_idle(&e->picture, node);
+		uint32_t gpu = next_idle(wholes->picture, node);
 		ENSURE(gpu != WORLD_NONE);
 		room->idle--;
-		e->picture.snap_gpus.items[gpu].yields = true;
-		place_keep_gpu(&e->picture.snap, gpu, keeper);
+		wholes->picture->snap_gpus.items[gpu].yields = true;
+		place_keep_gpu(&wholes->picture->snap, gpu, keeper);
 	}
 	n->free_gpus -= pod->gpus;
-	place_reserve_pod(&e->picture.snap, n, pod);
-	snapshot_node_moved(&e->picture.snap, node);
+	place_reserve_pod(&wholes->picture->snap, n, pod);
+	snapshot_node_moved(&wholes->picture->snap, node);
 }
 
 static void rest(struct whole *w, int64_t now)
@@ -194,19 +194,19 @@ static void rest(struct whole *w, int64_t now)
 }
 
 /* It can be bound now, or as soon as what is idle has gone. */
-static void offer(struct engine *e, struct whole *w, uint32_t node, uint32_t keeper)
+static void offer(struct wholes *wholes, struct whole *w, uint32_t node, uint32_t keeper)
 {
-	bool ready = e->picture.snap.nodes.items[node].free_gpus >= w->pod.gpus;
+	bool ready = wholes->picture->snap.nodes.items[node].free_gpus >= w->pod.gpus;
 	if (ready && w->offered_at < 0) {
-		w->offered_at = e->time.now;
+		w->offered_at = wholes->picture->time->now;
 	}
 	if (!ready) {
 		w->offered_at = -1;
 	}
 	if (ready) {
-		wake_by(&e->time, w->offered_at + OFFER_MS);
+		wake_by(wholes->picture->time, w->offered_at + OFFER_MS);
 	}
-	take(e, &w->pod, node, keeper);
+	take(wholes, &w->pod, node, keeper);
 }
 
 /* It has not got all of it yet. A node is kept only as far as it needs what is free there. */
@@ -251,14 +251,14 @@ static void keep_for(struct engine *e, struct whole *w, struct plan *plan)
 		.claims = claims.items,
 		.claim_count = claims.count,
 		.apart = neighbours_mark(e, &w->pod)};
-	wholes_know_rooms(e);
+	wholes_know_rooms(&e->wholes);
 	uint32_t keeper = keeper_add(&e->wholes, &w->pod, true);
 	bool judged = whole_is_judged(&w->pod);
 	uint32_t node = whole_best_node(&e->wholes, &r, judged ? keeper : 0);
 	if (node != PLACE_NOWHERE) {
 		w->lacks_since = -1;
 		w->fits = true;
-		offer(e, w, node, keeper);
+		offer(&e->wholes, w, node, keeper);
 		return;
 	}
 	w->offered_at = -1;

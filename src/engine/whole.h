@@ -98,7 +98,7 @@ bool whole_is_held(const struct wholes *wholes, const struct whole *w);
 void wholes_picture_changed(struct wholes *wholes);
 /* All that the scheduler may refuse it for is judged here. */
 bool whole_is_judged(const struct pod *p);
-void wholes_know_rooms(struct engine *e);
+void wholes_know_rooms(struct wholes *wholes);
 /* Might this GPU go for a whole pod? */
 bool snap_gpu_is_idle(const struct picture *picture, uint32_t gpu);
 /* GPUs that it can have on the node, idle capacity pods and those on their way out counted. */
@@ -115,7 +115,7 @@ void whole_drain(
 
 /* reserve_group.c: what is nearest on one node, for a tenant of several GPUs; how many GPUs are
  * reserved. */
-uint32_t reserve_group(struct engine *e, struct waiter *w, const struct place_request *r);
+uint32_t reserve_group(struct wholes *wholes, struct waiter *w, const struct place_request *r);
 
 /* reserve.c: tenants among themselves */
 /* It was looked for a GPU for this tenant; `lacks`: in vain, although there may be one later. */

@@ -40,32 +40,31 @@ static void count_leaving(struct wholes *wholes)
 	}
 }
 
-void wholes_know_rooms(struct engine *e)
+void wholes_know_rooms(struct wholes *wholes)
 {
-	struct wholes *all = &e->wholes;
-	if (all->rooms_known) {
+	if (wholes->rooms_known) {
 		return;
 	}
-	bool first = !all->rooms_begun;
-	VEC_RESERVE(&all->rooms, e->picture.snap.nodes.count + 1);
-	all->rooms.count = e->picture.snap.nodes.count;
-	vec_for_each (struct whole_room, room, &all->rooms) {
+	bool first = !wholes->rooms_begun;
+	VEC_RESERVE(&wholes->rooms, wholes->picture->snap.nodes.count + 1);
+	wholes->rooms.count = wholes->picture->snap.nodes.count;
+	vec_for_each (struct whole_room, room, &wholes->rooms) {
 		if (first) {
 			*room = (struct whole_room){0};
 		}
 		room->idle = room->used = 0;
 	}
 	if (first) {
-		count_leaving(&e->wholes);
+		count_leaving(wholes);
 	}
-	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
-		const struct place_gpu *g = &e->picture.snap.gpus.items[i];
-		struct whole_room *room = &all->rooms.items[g->node];
-		room->idle += snap_gpu_is_idle(&e->picture, i) ? 1 : 0;
+	for (uint32_t i = 0; i < wholes->picture->snap.gpus.count; i++) {
+		const struct place_gpu *g = &wholes->picture->snap.gpus.items[i];
+		struct whole_room *room = &wholes->rooms.items[g->node];
+		room->idle += snap_gpu_is_idle(wholes->picture, i) ? 1 : 0;
 		room->used += g->state != GPU_OPENING ? MODEL_GPU_MILLI - g->free_milli : 0;
 	}
-	all->rooms_begun = all->rooms_known = true;
-	e->picture.looked_at += e->picture.snap.gpus.count;
+	wholes->rooms_begun = wholes->rooms_known = true;
+	wholes->picture->looked_at += wholes->picture->snap.gpus.count;
 }
 
 int64_t whole_obtainable(const struct wholes *wholes, uint32_t node)

@@ -34,7 +34,7 @@ static struct siege_plan look_for(struct engine *e, struct whole *w)
 		.apart = neighbours_mark(e, &w->pod)};
 	struct siege_want want = {
 		.request = &r, .count = (uint32_t)w->pod.gpus, .whole = true, .held = w->hold};
-	wholes_know_rooms(e);
+	wholes_know_rooms(&e->wholes);
 	return siege_lay(e, &want);
 }
 

@@ -104,44 +104,43 @@ static uint32_t number_of(struct numbering *all, const char *value)
 	return at;
 }
 
-static void fill(struct engine *e, struct zoning *z, const struct pod *pod,
+static void fill(struct needs *needs, struct zoning *z, const struct pod *pod,
 	const struct neighbour_term *spread)
 {
-	struct numbering all = {.needs = &e->needs};
-	map_init(&all.by_value, value_same, &e->needs);
-	VEC_CLEAR(&e->needs.values);
+	struct numbering all = {.needs = needs};
+	map_init(&all.by_value, value_same, needs);
+	VEC_CLEAR(&needs->values);
 	VEC_CLEAR(&z->of);
-	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
-		const struct world_node *n = world_node_at(e->world, i);
+	for (uint32_t i = 0; i < world_node_slots(needs->picture->world); i++) {
+		const struct world_node *n = world_node_at(needs->picture->world, i);
 		bool is = n->known && counts(pod, spread, &n->noun);
 		VEC_PUSH(
 			&z->of, is ? number_of(&all, value_of(&n->noun, spread->key)) : WORLD_NONE);
 	}
-	z->count = (uint32_t)e->needs.values.count;
-	z->step = e->time.step;
-	e->picture.looked_at += z->of.count;
+	z->count = (uint32_t)needs->values.count;
+	z->step = needs->picture->time->step;
+	needs->picture->looked_at += z->of.count;
 	map_finish(&all.by_value);
 }
 
 const struct zoning *zoning_of(
-	struct engine *e, const struct pod *pod, const struct neighbour_term *spread)
+	struct needs *needs, const struct pod *pod, const struct neighbour_term *spread)
 {
-	struct needs *n = &e->needs;
 	CLEANUP(str_finish) struct str key = STR_INIT(KEY_MAX);
 	put_question(&key, pod, spread);
 	for (size_t i = 0; i < ZONINGS_MAX && !key.overflow; i++) {
-		const struct zoning *z = &n->zonings[i];
-		if (z->step == e->time.step && z->key.len == key.len &&
+		const struct zoning *z = &needs->zonings[i];
+		if (z->step == needs->picture->time->step && z->key.len == key.len &&
 			memcmp(str_text(&z->key), str_text(&key), key.len) == 0) {
 			return z;
 		}
 	}
-	struct zoning *z = &n->zonings[n->next_zoning];
-	n->next_zoning = (n->next_zoning + 1) % ZONINGS_MAX;
+	struct zoning *z = &needs->zonings[needs->next_zoning];
+	needs->next_zoning = (needs->next_zoning + 1) % ZONINGS_MAX;
 	str_finish(&z->key);
 	z->key = (struct str)STR_INIT(KEY_MAX);
 	str_append(&z->key, str_text(&key), key.len);
-	fill(e, z, pod, spread);
+	fill(needs, z, pod, spread);
 	/* One that is cut off is like no other. */
 	z->step = key.overflow ? 0 : z->step;
 	return z;
