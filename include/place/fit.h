@@ -2,7 +2,7 @@
 #ifndef PLACE_FIT_H
 #define PLACE_FIT_H
 
-#include "place/picture.h"
+#include "place/gpu_picture.h"
 
 /* May the pod run on this node at all, GPU aside? Why not; *ret_what (NULL: not asked for) is the
  * taint, resource or claim, or NULL, and lives as long as the snapshot and the request. */

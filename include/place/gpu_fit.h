@@ -2,7 +2,7 @@
 #ifndef PLACE_GPU_FIT_H
 #define PLACE_GPU_FIT_H
 
-#include "place/picture.h"
+#include "place/gpu_picture.h"
 
 /* The share that the request means on a GPU with so much usable memory. */
 void place_share(

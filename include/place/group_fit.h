@@ -2,7 +2,7 @@
 #ifndef PLACE_GROUP_FIT_H
 #define PLACE_GROUP_FIT_H
 
-#include "place/picture.h"
+#include "place/gpu_picture.h"
 
 /* A pod that asks for the same share on each of several GPUs of one node. */
 struct place_party {

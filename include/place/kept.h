@@ -3,7 +3,7 @@
 #ifndef PLACE_KEPT_H
 #define PLACE_KEPT_H
 
-#include "place/picture.h"
+#include "place/gpu_picture.h"
 
 /* Reserves a GPU, or the GPUs of a node that are not open yet. What is reserved already stays with
  * whoever has it. */

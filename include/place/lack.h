@@ -2,7 +2,7 @@
 #ifndef PLACE_LACK_H
 #define PLACE_LACK_H
 
-#include "place/picture.h"
+#include "place/gpu_picture.h"
 
 /* The GPU with most free memory among those on which nothing but memory is short, which is not
  * always the one with most free compute; PLACE_NOWHERE: there is none. */

@@ -21,7 +21,7 @@
 #include "place/group_fit.h"
 #include "place/kept.h"
 #include "place/lack.h"
-#include "place/picture.h"
+#include "place/gpu_picture.h"
 
 struct place_verdict place_best_fit(const struct snapshot *s, const struct place_request *r);
 /* Would the request fit this GPU of this node, which need not be as the snapshot has them? If so,

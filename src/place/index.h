@@ -7,7 +7,7 @@
 #ifndef PLACE_INDEX_H
 #define PLACE_INDEX_H
 
-#include "place/picture.h"
+#include "place/gpu_picture.h"
 #include "tree.h"
 
 /* GPUs of one company and size: best fit first, and the most free first. */

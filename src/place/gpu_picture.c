@@ -1,5 +1,5 @@
 /* The picture that requests are held against, and its index. */
-#include "place/picture.h"
+#include "place/gpu_picture.h"
 
 #include "index_build.h"
 

@@ -1,7 +1,7 @@
 /* The picture that is looked at for a place: nodes and GPUs; and what is asked of it and answered.
  * place/place.h says how. */
-#ifndef PLACE_PICTURE_H
-#define PLACE_PICTURE_H
+#ifndef PLACE_GPU_PICTURE_H
+#define PLACE_GPU_PICTURE_H
 
 #include <stdbool.h>
 #include <stdint.h>
