@@ -2,8 +2,9 @@
  * admission is answered. None of them may take long.
  *
  * Whoever tells us to stop tells the Service at the same time, and for some seconds connections
- * still come here. A review that finds nobody lets its pod start whole. So the webhook lingers
- * before it drains. */
+ * still come here. A review that finds nobody lets its pod start whole, and so does one where
+ * nobody leads (C2). So a controller lingers before all of this: it leads, places and answers as
+ * before, and is only not ready. */
 #include "ending.h"
 
 #include <signal.h>
@@ -32,20 +33,17 @@ static void on_ending_signal(void *data, int signo)
 	}
 	log_info("stopping", LOG_I("signal", signo));
 	c->stopping = true;
-	c->release_by = clock_mono(c->clock) + SAVE_WAIT_MS;
 	c->linger_until = clock_mono(c->clock) + c->options.linger_s * 1000;
-	sizes_end(c->sizes);
 	if (c->webhook != NULL) {
 		server_leave(c->webhook);
 	}
 }
 
-static void drain_step(struct controller *c, int64_t now)
+static void begin_drain(struct controller *c, int64_t now)
 {
-	if (now < c->linger_until || c->draining) {
-		return;
-	}
 	c->draining = true;
+	c->release_by = now + SAVE_WAIT_MS;
+	sizes_end(c->sizes);
 	if (c->webhook == NULL) {
 		c->drained = true;
 	} else {
@@ -63,10 +61,12 @@ void ending_on_signals(struct controller *c)
 
 void ending_step(struct controller *c, int64_t now)
 {
-	if (!c->stopping) {
+	if (!c->stopping || now < c->linger_until) {
 		return;
 	}
-	drain_step(c, now);
+	if (!c->draining) {
+		begin_drain(c, now);
+	}
 	bool late = now >= c->release_by;
 	if (!c->releasing && (late || sizes_ended(c->sizes, election_leads(c->election)))) {
 		c->releasing = true;
@@ -82,6 +82,8 @@ int64_t ending_deadline(const struct controller *c)
 	if (!c->stopping) {
 		return TIME_NEVER;
 	}
-	int64_t at = c->releasing ? TIME_NEVER : c->release_by;
-	return c->draining ? at : time_min(at, c->linger_until);
+	if (!c->draining) {
+		return c->linger_until;
+	}
+	return c->releasing ? TIME_NEVER : c->release_by;
 }

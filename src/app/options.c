@@ -75,8 +75,8 @@ static const struct option_row rows[] = {
 		"where the cluster forbids directories of the node to them, no such pod is "
 		"created"},
 	{"linger-seconds", NUMBER(linger_s), "5", 0, 15, NULL,
-		"how long the webhook is answered after SIGTERM, until Services and API servers "
-		"have heard that this replica is not ready"},
+		"how long it goes on after SIGTERM, as not ready, until Services and API servers "
+		"have heard of that"},
 	{"idle-grace-seconds", NUMBER(idle_grace_s), "60", 1, 86400, NULL,
 		"how long a capacity pod without tenants stays, unless their GPUPolicies say "
 		"otherwise"},
