@@ -54,6 +54,40 @@ Test(node, a_gpu_node_through_its_projection)
 	str_finish(&kept);
 }
 
+/* A node with so many labels, or taints, as the watch keeps it. */
+static struct node kept_of(bool taints, int count, struct arena *arena)
+{
+	static const struct slice_events events = {keep_text, NULL};
+	CLEANUP(str_finish) struct str json = STR_INIT(1 << 20);
+	CLEANUP(str_finish) struct str kept = STR_INIT(1 << 20);
+	struct slice s;
+	str_append_text(&json, "{\"items\":[{\"metadata\":{\"name\":\"n\"");
+	str_append_text(&json, taints ? "},\"spec\":{\"taints\":[" : ",\"labels\":{");
+	for (int i = 0; i < count; i++) {
+		str_append_text(&json, i > 0 ? "," : "");
+		str_append_format(&json,
+			taints ? "{\"key\":\"k-%d\",\"effect\":\"NoSchedule\"}"
+			       : "\"example.com/label-%d\":\"value\"",
+			i);
+	}
+	str_append_text(&json, taints ? "]}}" : "}}}");
+	slice_init(&s, SLICE_LIST, node_projection(), &events, &kept);
+	cr_assert_eq(slice_push(&s, json.p, json.len, NULL), 0);
+	slice_finish(&s);
+	return decoded(kept.p, arena);
+}
+
+/* Half of them cannot tell whom it keeps off, and who may go there. */
+Test(node, c37_one_whose_labels_or_taints_are_cut_off_takes_nobody)
+{
+	for (int taints = 0; taints < 2; taints++) {
+		struct arena arena = {0};
+		cr_expect_not(kept_of(taints == 1, 10, &arena).unschedulable, "%d", taints);
+		cr_expect(kept_of(taints == 1, 4000, &arena).unschedulable, "%d", taints);
+		arena_finish(&arena);
+	}
+}
+
 /* A kubelet that is not heard of leaves Unknown behind. */
 Test(node, c13_only_true_is_ready)
 {
