@@ -163,7 +163,8 @@ static void live(json_t *pod)
 	json_t *spec = json_object_get(pod, "spec");
 	json_t *notes = json_object_get(json_object_get(pod, "metadata"), "annotations");
 	static const char *const keys[] = {NOTE_GPU_UUID, NOTE_VISIBLE_DEVICES, NOTE_COMPUTE_MILLI,
-		NOTE_MEMORY_MIB, NOTE_CAPACITY_POD, NOTE_TERM, NAME_CDI_PREFIX "main"};
+		NOTE_MEMORY_MIB, NOTE_MPS_THREADS, NOTE_MPS_MEMORY, NOTE_FRAMEWORK_MEMORY,
+		NOTE_CAPACITY_POD, NOTE_TERM, NAME_CDI_PREFIX "main"};
 	for (size_t i = 0; i < COUNT_OF(keys); i++) {
 		json_object_set_new(notes, keys[i], json_string("stale"));
 	}
