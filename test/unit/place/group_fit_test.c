@@ -79,6 +79,27 @@ Test(group, never_spans_nodes_and_takes_the_tightest)
 	snapshot_finish(&s);
 }
 
+/* So much memory is a quarter of one and a half of the other; each of them alone has room for it.
+ */
+Test(group, of_two_sizes_both_have_room_for_the_larger_share)
+{
+	struct place_request memory = {.pod = &pod, .mem_mib = 20000, .max_tenants = 16};
+	struct place_party p = {.request = &memory, .count = 2, .node = PLACE_NOWHERE};
+	struct snapshot s = {0};
+	add_node(&s, 0, 0);
+	add_gpu(&s, 0, "large", 300, 80000);
+	add_gpu(&s, 0, "small", 600, 40000);
+	s.gpus.items[1].usable_mib = 40000;
+	cr_expect_eq(place_group(&s, &p).node, PLACE_NOWHERE);
+	s.gpus.items[0].free_milli = 500;
+	struct place_group g = place_group(&s, &p);
+	cr_expect_eq(g.node, 0);
+	cr_expect_eq(g.count, 2);
+	cr_expect_eq(g.milli, 500);
+	cr_expect_eq(g.mem_mib, 20000);
+	snapshot_finish(&s);
+}
+
 /* What is fixed already has its place in the sums of the node. */
 Test(group, completes_where_it_has_some)
 {
