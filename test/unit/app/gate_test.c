@@ -291,6 +291,22 @@ Test(gate, a_lease_that_is_not_renewed_closes_it_after_20_seconds)
 	end(&r);
 }
 
+/* A leader that ends gives it back: who were stripped then would wait for nobody. */
+Test(gate, c2_a_lease_that_was_given_back_closes_it_at_once)
+{
+	struct replica r;
+	begin(&r);
+	fill_caches(&r);
+	pass(&r, 4200, "other");
+	cr_assert_eq(gate_may_convert(&r.gate, "a"), REASON_NONE);
+	pass(&r, 2100, "");
+	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_CONTROLLER_AWAY);
+	cr_expect_eq(gate_may_replace(&r.gate, "a"), REASON_CONTROLLER_AWAY);
+	pass(&r, 2100, "next");
+	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_NONE);
+	end(&r);
+}
+
 Test(gate, a_new_replica_waits_for_its_caches)
 {
 	struct replica r;
