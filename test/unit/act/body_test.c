@@ -420,6 +420,22 @@ Test(body, place_pins_a_pod_that_only_shuns_a_node)
 	tear_down(f);
 }
 
+/* Of two nodes the scheduler would take either, and its GPU is on one. */
+Test(body, place_pins_a_pod_that_names_another_node_beside_this_one)
+{
+	struct fixture *f = set_up();
+	struct action x = place_action();
+	x.node_term_count = 1;
+	act_submit(f->act, &x);
+	step(f, 0);
+	fake_answer(fake_last(f->wire), 200,
+		LIVE("41", "{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","
+			   "\"values\":[\"gpu-1\",\"gpu-9\"]}]}"));
+	cr_expect_not_null(strstr(fake_last(f->wire)->body, PIN("gpu-1")));
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
+	tear_down(f);
+}
+
 Test(body, place_gives_up_when_the_pod_is_no_longer_the_one_that_was_judged)
 {
 	struct fixture *f = set_up();
