@@ -124,6 +124,31 @@ Test(server_room, one_address_has_a_part_of_the_connections)
 	house_close(&h);
 }
 
+/* Who has too many gives up one of his own, though another has not said anything yet. */
+Test(server_room, an_address_that_has_its_part_costs_nobody_else_a_connection)
+{
+	struct peer other, many[5];
+	struct house h;
+
+	house_open(&h, (struct server_config){.connections_max = 8, .source_max = 4});
+	for (int i = 0; i < 4; i++) {
+		peer_open_from(&many[i], &h, 3);
+		ask(&many[i]);
+	}
+	peer_open_from(&other, &h, 2);
+	wait_connections(&h, 5);
+	peer_open_from(&many[4], &h, 3);
+	ask(&many[4]);
+	ask(&other);
+	peer_expect_end(&many[0]);
+	for (int i = 0; i < 5; i++) {
+		peer_close(&many[i]);
+	}
+	peer_close(&other);
+	expect_nobody(&h);
+	house_close(&h);
+}
+
 static void on_probe(void *data, const struct server_request *q, struct server_reply *r)
 {
 	(void)data;
