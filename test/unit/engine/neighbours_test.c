@@ -148,6 +148,28 @@ Test(neighbours, a_spread_counts_as_the_scheduler_does)
 	}
 }
 
+/* Its pin is written and the scheduler has not bound it yet: it is where its GPU is told. */
+Test(neighbours, one_that_is_placed_counts_before_it_is_bound)
+{
+	struct neighbour_term spread = over_zones(1);
+	struct bed b = three_zones();
+	struct grant held[] = {{"placed", "default", "placed", 250, 1000}};
+	struct pair labels[] = {{LABEL_TENANT, "true"}, {"app", "web"}};
+	struct pair notes[] = {{NOTE_CAPACITY_POD, "cap"}, {NOTE_COMPUTE_MILLI, "250"},
+		{NOTE_GPU_UUID, "GPU-A"}, {NOTE_MEMORY_MIB, "1000"}};
+	struct pod placed = {.ns = "default",
+		.name = "placed",
+		.uid = "placed",
+		.phase = POD_PENDING,
+		.labels = {labels, 2},
+		.notes = {notes, 4}};
+	pairs_sort(&placed.labels);
+	tell_capacity(&b, &(struct cap){"cap", "cap-uid", "GPU-A", false, {held, 1}});
+	tell_pod(&b, &placed);
+	tell_replica(&b, &(struct replica){.name = "waits", .app = "web", .term = &spread});
+	expect_on(&b, "n1", "its zone has one");
+}
+
 /* A zone without any GPU is a zone all the same: it has the fewest. */
 Test(neighbours, zones_without_gpus_count)
 {
