@@ -191,6 +191,41 @@ Test(departed, c22_by_force_and_in_no_ledger_the_share_is_held_all_the_same)
 	bed_finish(&b);
 }
 
+/* Somebody of another namespace, beside whom there is room. */
+static void tell_neighbour(struct bed *b)
+{
+	struct grant x[] = {{"x", "elsewhere", "x", 100, 1000}};
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_CAPACITY_POD, "other"}, {NOTE_COMPUTE_MILLI, "100"},
+		{NOTE_GPU_UUID, "GPU-B"}, {NOTE_MEMORY_MIB, "1000"}};
+	struct pod p = {.ns = "elsewhere",
+		.name = "x",
+		.uid = "x",
+		.node = "n0",
+		.phase = POD_RUNNING,
+		.labels = {label, 1},
+		.notes = {notes, 4}};
+	tell_capacity(b, &(struct cap){"other", "c2", "GPU-B", false, {x, 1}});
+	tell_pod(b, &p);
+}
+
+/* Nor does its namespace get that part of its quota back, whichever GPU has room. */
+Test(departed, c7_in_no_ledger_it_counts_in_its_quota_all_the_same)
+{
+	struct bed b = bed_make();
+	struct quota q = {"default", "gpus", true, 1000, {NULL, 0}};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_QUOTA, .quota = &q};
+	tell_node(&b, "n0", 2, 110);
+	tell_neighbour(&b);
+	tell_tenant(&b, &(struct end){-1, POD_RUNNING, "n0"});
+	engine_observe(b.e, &set);
+	tell_waiting(&b, "w", "0.5");
+	cr_assert_null(step(&b, ACTION_GRANT), "its quota is used");
+	tell_gone(&b, "default", "t");
+	cr_expect_eq(waits(&b), 300);
+	bed_finish(&b);
+}
+
 static void relist(struct bed *b, bool with_tenant)
 {
 	struct grant t[] = {{"t", "default", "t", 700, 50000}};
