@@ -371,6 +371,7 @@ Test(hold, refuses_another_gpu)
 	cr_assert_eq(strncmp(fault.message, "DeviceChanged: ", 15), 0, "%s", fault.message);
 	cr_assert_not_null(strstr(fault.message, "GPU-a"));
 	cr_assert_not_null(strstr(fault.message, "GPU-b"));
+	cr_expect_eq(script.looks, 1, "before it holds it, not at the next look");
 }
 
 Test(hold, wants_an_identity)
