@@ -76,6 +76,8 @@ void election_tell_refusal(struct election *e, const char *policy);
 
 /* For shutdown: stop leading at once (on_change fires at the next step) and give the Lease back. */
 void election_release(struct election *e);
+/* Whether this process takes the Lease as soon as it is free. */
+bool election_takes_part(const struct election *e);
 bool election_is_released(
 	const struct election *e); /* the answer came, or there was nothing to release */
 

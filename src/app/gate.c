@@ -8,6 +8,7 @@
 #include "base/str.h"
 
 #define LEASE_FRESH_MS 20000
+#define HANDOVER_MS    (2 * ELECTION_RETRY_MS)
 #define BACKLOG_MS     60000
 /* The engine tells "Granting" only after half of that minute: for the other half it must have stood
  * there. A tenant that waited for an hour until somebody left, and is being granted now, is not
@@ -156,10 +157,15 @@ static void gate_look_on(struct gate *g, int64_t now)
 	}
 }
 
+/* A Lease that was given back is ours in a moment, if we take part: what we convert meanwhile we
+ * place. */
 static bool somebody_leads(const struct gate *g, int64_t now)
 {
-	return election_age_ms(g->election, now) < LEASE_FRESH_MS &&
-	       election_holder(g->election)[0] != '\0';
+	int64_t age = election_age_ms(g->election, now);
+	if (election_holder(g->election)[0] == '\0') {
+		return election_takes_part(g->election) && age < HANDOVER_MS;
+	}
+	return age < LEASE_FRESH_MS;
 }
 
 /* Readiness waits for this. Where nobody leads the wait ends too: pods must find a webhook that

@@ -574,6 +574,11 @@ void election_release(struct election *e)
 	e->leads = false;
 }
 
+bool election_takes_part(const struct election *e)
+{
+	return !e->config.never_lead && !e->releasing;
+}
+
 bool election_is_released(const struct election *e)
 {
 	return e->released;

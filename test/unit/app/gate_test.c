@@ -201,10 +201,10 @@ static void on_leadership(void *data, bool leads)
 	(void)leads;
 }
 
-static void begin(struct replica *r)
+static void begin_as(struct replica *r, bool never_lead)
 {
 	struct election_config config = {.ns = "n", .name = "lock", .identity = "me"};
-	config.never_lead = true;
+	config.never_lead = never_lead;
 	*r = (struct replica){.clock = fake_clock_make(), .wire = fake_wire_create()};
 	r->cred = kube_cred_create_plain("https://api", NULL, &r->clock.clock);
 	r->kube = kube_create(&r->wire->wire, r->cred, &r->clock.clock, NULL);
@@ -221,6 +221,11 @@ static void end(struct replica *r)
 	kube_destroy(r->kube);
 	kube_cred_destroy(r->cred);
 	fake_wire_destroy(r->wire);
+}
+
+static void begin(struct replica *r)
+{
+	begin_as(r, true);
 }
 
 static void fill_caches(struct replica *r)
@@ -304,6 +309,23 @@ Test(gate, c2_a_lease_that_was_given_back_closes_it_at_once)
 	cr_expect_eq(gate_may_replace(&r.gate, "a"), REASON_CONTROLLER_AWAY);
 	pass(&r, 2100, "next");
 	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_NONE);
+	end(&r);
+}
+
+/* Who leads next places what it converts in the moment before. */
+Test(gate, c2_who_takes_a_lease_that_was_given_back_does_not_close)
+{
+	struct replica r;
+	begin_as(&r, false);
+	fill_caches(&r);
+	pass(&r, 4200, "other");
+	cr_assert_eq(gate_may_convert(&r.gate, "a"), REASON_NONE);
+	while (election_holder(r.election)[0] != '\0') {
+		pass(&r, 100, "");
+	}
+	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_NONE);
+	election_release(r.election);
+	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_CONTROLLER_AWAY, "it goes as well");
 	end(&r);
 }
 
