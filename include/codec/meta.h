@@ -21,8 +21,9 @@ struct meta {
 MUST_CHECK int meta_decode(const char *json, size_t n, struct arena *arena, struct meta *ret_meta,
 	struct fault *ret_fault);
 
-/* The same, without the last, of the object that a slice is about to hand on, or could not, by what
- * it remembered on the way: without looking at the rest. False: its name was not among that. */
+/* Who the object is that a splitter hands on, or could not (slice_marked): nothing is parsed for
+ * it, and initial_events_end is not looked for. The projection marks these members
+ * (PARTS_META_KEEP). False: no name came before the end, or before the object was given up. */
 enum meta_mark { META_NAME = 1, META_NAMESPACE, META_UID, META_VERSION };
 MUST_CHECK bool meta_marked(const struct slice *slice, struct arena *arena, struct meta *ret_meta);
 

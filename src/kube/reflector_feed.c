@@ -92,14 +92,18 @@ static void unread(struct reflector *r, const char *ns, const char *name)
 static void hand_on(struct reflector *r, const char *json, size_t n)
 {
 	struct meta meta;
-	bool named = meta_marked(&r->slice, &r->scratch, &meta);
 	if (r->slice.cut) {
 		reflector_count(r, "aliquot_watch_cut_total",
 			"Objects of a list or a watch whose longest lists were cut off.", NULL);
 	}
-	if (!r->events.on_object(r->data, json, n)) {
+	bool read = r->events.on_object(r->data, json, n);
+	if (read && r->unread.count == 0) {
+		return; /* nearly always */
+	}
+	bool named = meta_marked(&r->slice, &r->scratch, &meta);
+	if (!read) {
 		unread(r, named ? meta.ns : NULL, named ? meta.name : NULL);
-	} else if (named && r->unread.count > 0) {
+	} else if (named) {
 		forget(r, meta.ns, meta.name);
 	}
 }
