@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/rand.h"
 #include "base/str.h"
 #include "io/http.h"
@@ -223,11 +224,6 @@ const struct latest *usages_latest(const struct usages *u)
 
 /* --- its life --- */
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static int make_scrape(struct usages *u, struct fault *f)
 {
 	const struct options *o = u->config.options;
@@ -241,7 +237,7 @@ static int make_scrape(struct usages *u, struct fault *f)
 		.latest = u->latest,
 		.seed = rng_system_seed(),
 		.every_ms = every_ms,
-		.apps_every_ms = larger(every_ms, APPS_EVERY_MS),
+		.apps_every_ms = larger_of(every_ms, APPS_EVERY_MS),
 		.agents = o->usage_agents,
 		.agent_ns = o->agent_namespace,
 		.apps = text_equals(o->usage_gauges, "pods")};
@@ -290,7 +286,7 @@ static int make_prometheus(struct usages *u, struct fault *f)
 		.latest = u->latest,
 		.seed = rng_system_seed(),
 		.every_ms = o->usage_s * 1000,
-		.window_ms = larger(WINDOW_MS, 4 * o->usage_s * 1000),
+		.window_ms = larger_of(WINDOW_MS, 4 * o->usage_s * 1000),
 		.gauges = text_equals(o->usage_gauges, "prometheus"),
 		.matcher = text_empty(o->usage_prometheus_matcher) ? NULL
 								   : o->usage_prometheus_matcher};
@@ -312,8 +308,8 @@ struct usages *usages_create(const struct usages_config *config, struct fault *r
 	struct fault f = {0};
 	int64_t fresh = 4 * config->options->usage_s * 1000;
 	struct latest_config latest = {.clock = config->clock,
-		.fresh_ms = {fresh, fresh, larger(WINDOW_MS, fresh)},
-		.gauges_fresh_ms = larger(fresh, 4 * (int64_t)APPS_EVERY_MS)};
+		.fresh_ms = {fresh, fresh, larger_of(WINDOW_MS, fresh)},
+		.gauges_fresh_ms = larger_of(fresh, 4 * (int64_t)APPS_EVERY_MS)};
 	u->config = *config;
 	u->latest = latest_create(&latest);
 	if (make_scrape(u, &f) < 0 || make_prometheus(u, &f) < 0) {

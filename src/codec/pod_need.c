@@ -1,4 +1,5 @@
 /* What a pod as a whole takes of its node, as the scheduler counts it. */
+#include "base/number.h"
 #include "model/names.h"
 #include "pod_parts.h"
 
@@ -76,11 +77,6 @@ static int64_t add(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* Which of a container's requests; text for all that have no field. */
 enum basic { BASIC_CPU, BASIC_MEMORY, BASIC_GPUS, BASIC_NONE };
 
@@ -112,12 +108,12 @@ static int64_t need(const struct pod *pod, enum basic basic, const char *other)
 		}
 		if (c->sidecar) {
 			sidecars = add(sidecars, amount);
-			starting = larger(starting, sidecars);
+			starting = larger_of(starting, sidecars);
 		} else if (c->init) {
-			starting = larger(starting, add(sidecars, amount));
+			starting = larger_of(starting, add(sidecars, amount));
 		}
 	}
-	return larger(running, starting);
+	return larger_of(running, starting);
 }
 
 /* What has no room makes the pod too complex to be placed; the scheduler counts it all the same. */
