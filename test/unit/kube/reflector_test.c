@@ -381,7 +381,7 @@ Test(reflector, stale_comes_after_ten_seconds_and_goes_when_the_watch_stands)
 	int64_t since = lose_watch(&f);
 	while (str_text(&f.heard)[0] == '\0') {
 		fail_again(&f);
-		cr_assert_lt(f.clock.mono - since, 60000);
+		cr_assert_lt(f.clock.mono - since, 120000);
 	}
 	expect_heard(&f, "stale ");
 	cr_expect(reflector_is_stale(f.r));
@@ -472,7 +472,7 @@ static int64_t stale_after(int64_t lasts_ms)
 		}
 		int64_t soon = f.clock.mono + 1000;
 		step(&f, time_min(reflector_deadline(f.r), soon) - f.clock.mono);
-		cr_assert_lt(f.clock.mono - since, 60000);
+		cr_assert_lt(f.clock.mono - since, 120000);
 	}
 	int64_t took = f.clock.mono - since;
 	fake_data(fake_last(f.wire), INITIAL_END("61"));
@@ -482,9 +482,9 @@ static int64_t stale_after(int64_t lasts_ms)
 	return took;
 }
 
-Test(reflector, a_picture_that_comes_in_may_take_as_long_as_a_lease_is_fresh)
+Test(reflector, a_picture_that_comes_in_may_take_a_minute)
 {
-	cr_expect_eq(stale_after(60000), 20000);
+	cr_expect_eq(stale_after(120000), 60000);
 	cr_expect_eq(stale_after(0), 10000, "nothing comes");
 	cr_expect_eq(stale_after(3500), 13000, "it stopped coming");
 }
