@@ -4,7 +4,7 @@ The reviews carry pods of 6 to 12 KB over 20 kept TLS connections; every second 
 tenant, the others stay whole for different reasons. The controller has one core at the priority that any
 process has; the API server, its etcd and the client share the others, the client before the servers,
 as if it was on a machine of its own. Relists of all pods follow one another as long as reviews come.
-A tenant is left whole, as C2 wants it, once a relist has taken twenty seconds: such an answer is no wrong one,
+A tenant is left whole, as C2 wants it, once a relist has taken a minute: such an answer is no wrong one,
 but whoever waits for it gets a whole GPU, so it counts as one that was not converted.
 The server's figure runs from the moment at which the kernel had the first bytes to the last
 byte written; the client's, from its first byte sent to the last byte of the answer. The controller's
@@ -133,7 +133,7 @@ class Relists(threading.Thread):
                 self.controller.json("POST", "/debug/relist")
                 self.took.append(_ground.wait(
                     lambda: self.ended.is_set() or self.controller.pictures() > self.before,
-                    READY_TIMEOUT_S, "a relist", every=0.1))
+                    READY_TIMEOUT_S, "a relist", every=1))
                 _ground.say("relist %d took %.1f s" % (len(self.took), self.took[-1]))
         except _ground.TROUBLE as error:
             self.error = error
