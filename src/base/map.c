@@ -1,6 +1,7 @@
 /* Open addressing with linear probing; a removed cell leaves a tomb until the next rebuild. */
 #include "base/map.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,17 +188,18 @@ uint64_t hash_keyed(const uint64_t key[2], const void *p, size_t n)
 	const unsigned char *u = p;
 	uint64_t v[4] = {key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du,
 		key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u};
-	uint64_t word = 0;
-	for (size_t i = 0; i < n; i++) {
-		word |= (uint64_t)u[i] << (8 * (i % 8));
-		if (i % 8 == 7) {
-			v[3] ^= word;
-			sip_rounds(v, 2);
-			v[0] ^= word;
-			word = 0;
-		}
+	uint64_t word;
+	for (size_t left = n; left >= sizeof word; left -= sizeof word, u += sizeof word) {
+		memcpy(&word, u, sizeof word);
+		word = le64toh(word);
+		v[3] ^= word;
+		sip_rounds(v, 2);
+		v[0] ^= word;
 	}
-	word |= (uint64_t)(n & 0xff) << 56;
+	word = (uint64_t)(n & 0xff) << 56;
+	for (size_t i = 0; i < n % sizeof word; i++) {
+		word |= (uint64_t)u[i] << (8 * i);
+	}
 	v[3] ^= word;
 	sip_rounds(v, 2);
 	v[0] ^= word;

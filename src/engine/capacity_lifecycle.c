@@ -33,7 +33,7 @@ static void tend_squeezed(struct engine *e, struct plan *plan)
 	for (size_t i = 0; i < e->book.holders.count; i++) {
 		struct holder *h = e->book.holders.items[i];
 		uint32_t node =
-			capacity_is_refused(h) ? snap_node_of(&e->picture, h->node) : WORLD_NONE;
+			capacity_is_refused(h) ? snap_node_of_holder(&e->picture, h) : WORLD_NONE;
 		if (node == WORLD_NONE || e->picture.snap.nodes.items[node].free_gpus >= 0 ||
 			!holder_may_go(h)) {
 			continue;

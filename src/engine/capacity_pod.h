@@ -19,6 +19,7 @@ struct holder {
 	char *name;	    /* owned */
 	char *uid;	    /* owned; NULL until it exists */
 	char *node;	    /* owned; where it was asked to be, or is */
+	uint32_t node_at;   /* the world's place of it; counts only where the names agree */
 	struct arena arena; /* of `pod` */
 	struct pod pod;	    /* as of `stamp` */
 	bool in_world;

@@ -27,7 +27,11 @@ void report_doubled_gpus(struct engine *e, struct plan *plan)
 {
 	e->report.gpus_doubled = 0;
 	for (uint32_t i = 0; i < e->picture.snap_gpus.count; i++) {
-		struct holder *h = e->picture.snap_gpus.items[i].holder;
+		const struct snap_gpu *gpu = &e->picture.snap_gpus.items[i];
+		if (!gpu->repeats && gpu->same == WORLD_NONE) {
+			continue;
+		}
+		struct holder *h = gpu->holder;
 		const struct gpu_identity *id = h->pod.identity;
 		uint32_t first = id != NULL ? snap_gpu_on(&e->picture, id->uuid,
 						      e->picture.snap.gpus.items[i].node)

@@ -88,7 +88,7 @@ struct inject_memo *inject_memo_touch(struct injecting *inject, const char *node
 
 struct inject_node *inject_node_of(const struct injecting *inject, const struct holder *h)
 {
-	uint32_t at = snap_node_of(inject->picture, h->node);
+	uint32_t at = snap_node_of_holder(inject->picture, h);
 	return at < inject->nodes.count ? &inject->nodes.items[at] : NULL;
 }
 
@@ -162,7 +162,7 @@ static const struct inject_proof *proof_there(
 
 const struct inject_claim *inject_own_proof(const struct injecting *inject, const struct holder *h)
 {
-	uint32_t at = snap_node_of(inject->picture, h->node);
+	uint32_t at = snap_node_of_holder(inject->picture, h);
 	if (at >= inject->nodes.count || h->pod.identity == NULL) {
 		return NULL;
 	}
@@ -350,7 +350,7 @@ static void add_proofs(struct injecting *inject)
 	vec_for_each (struct holder *const, each, &inject->picture->book->holders) {
 		const struct holder *h = *each;
 		uint32_t at =
-			is_told(inject, h) ? snap_node_of(inject->picture, h->node) : WORLD_NONE;
+			is_told(inject, h) ? snap_node_of_holder(inject->picture, h) : WORLD_NONE;
 		if (at != WORLD_NONE && suits(inject, at, h, h->pod.claim)) {
 			add_standing(inject, at, h);
 		}
@@ -365,7 +365,7 @@ static struct holder *holder_of_probe(struct injecting *inject, const struct inj
 				   ? holder_find(inject->picture->book, pod->owner.name)
 				   : NULL;
 	bool its = h != NULL && is_told(inject, h) && text_equals(h->uid, pod->owner.uid) &&
-		   p->node != WORLD_NONE && snap_node_of(inject->picture, h->node) == p->node &&
+		   p->node != WORLD_NONE && snap_node_of_holder(inject->picture, h) == p->node &&
 		   strcmp(h->pod.identity->uuid, pod->claim->uuid) == 0 &&
 		   is_current(inject, p->node, h, pod->claim);
 	return its && pod->deleting_ms == 0 ? h : NULL;

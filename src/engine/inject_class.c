@@ -28,7 +28,7 @@ bool inject_knows_for(const struct injecting *inject, const struct holder *h,
 	const struct inject_proof *p =
 		h->pod.identity == NULL
 			? NULL
-			: inject_proof_of_class(inject, snap_node_of(inject->picture, h->node), h,
+			: inject_proof_of_class(inject, snap_node_of_holder(inject->picture, h), h,
 				  class_of(tenant));
 	if (p != NULL) {
 		*ret_form = p->claim->form;
@@ -46,7 +46,7 @@ bool inject_class_is_wanted(const struct injecting *inject, const struct inject_
 bool inject_is_vain_for(
 	const struct injecting *inject, const struct holder *h, const struct pod *tenant)
 {
-	uint32_t at = snap_node_of(inject->picture, h->node);
+	uint32_t at = snap_node_of_holder(inject->picture, h);
 	const struct inject_void *v = at < inject->picture->snap.nodes.count
 					      ? inject->picture->snap.nodes.items[at].voids
 					      : NULL;
@@ -90,7 +90,7 @@ bool inject_asks(struct injecting *inject, const struct pod *tenant, struct hold
 		return !known;
 	}
 	struct inject_memo *m =
-		want(inject, snap_node_of(inject->picture, h->node), class_of(tenant));
+		want(inject, snap_node_of_holder(inject->picture, h), class_of(tenant));
 	bool nearer = m != NULL && (m->asked == NULL || strcmp(h->name, m->asked->name) < 0);
 	if (!known && nearer) {
 		m->asked = h;
@@ -103,7 +103,7 @@ bool inject_awaits(struct injecting *inject, struct waiter *w, struct holder *h)
 	if (!inject_asks(inject, &w->pod, h)) {
 		return false;
 	}
-	uint32_t at = snap_node_of(inject->picture, h->node);
+	uint32_t at = snap_node_of_holder(inject->picture, h);
 	struct inject_memo *m = is_foreign(h, &w->pod) && at < inject->nodes.count
 					? inject_class_memo(inject, at, class_of(&w->pod))
 					: NULL;

@@ -58,7 +58,7 @@ bool inject_tries(struct injecting *inject, struct waiter *w, const struct holde
 		return false;
 	}
 	w->miss.best_node =
-		inject->picture->snap.nodes.items[snap_node_of(inject->picture, h->node)]
+		inject->picture->snap.nodes.items[snap_node_of_holder(inject->picture, h)]
 			.noun->name;
 	w->crowded = false;
 	inject_note_progress(w, n->memo != WORLD_NONE ? &inject->memos.items[n->memo] : NULL);

@@ -49,7 +49,7 @@ static void list_add(
 static void list_others(struct injecting *inject, const struct holder *h,
 	const struct inject_claim *own, struct listed *l)
 {
-	uint32_t node = snap_node_of(inject->picture, h->node);
+	uint32_t node = snap_node_of_holder(inject->picture, h);
 	for (uint32_t i = 0; own == h->pod.claim && i < own->other_count; i++) {
 		l->items[l->count++] = own->others[i];
 	}

@@ -130,7 +130,7 @@ static const char *where(const struct picture *picture, const struct world_pod *
 	if (p->node != WORLD_NONE) {
 		return world_node_at(picture->world, p->node)->name;
 	}
-	return h != NULL && snap_node_of(picture, h->node) != WORLD_NONE ? h->node : NULL;
+	return h != NULL && snap_node_of_holder(picture, h) != WORLD_NONE ? h->node : NULL;
 }
 
 /* A built-in policy says what the configuration would. */

@@ -49,6 +49,12 @@ void picture_begin(struct picture *picture)
 	}
 }
 
+static uint32_t gpu_first(const struct picture *picture, uint64_t hash, const char *uuid)
+{
+	uint32_t at = map_find(&picture->gpus_by_uuid, hash, uuid);
+	return at == MAP_NONE ? WORLD_NONE : at;
+}
+
 /* Two capacity pods of one node that tell the same UUID: one of them is wrong, and nobody knows
  * which. Neither gets a grant. Another node's word is no reason to doubt this one's. */
 void gpu_index_add(struct picture *picture, uint32_t at)
@@ -58,9 +64,11 @@ void gpu_index_add(struct picture *picture, uint32_t at)
 	if (uuid == NULL) {
 		return;
 	}
-	uint32_t other = snap_gpu_first(picture, uuid), last = WORLD_NONE;
+	uint64_t hash = hash_text(uuid);
+	uint32_t other = gpu_first(picture, hash, uuid), last = WORLD_NONE;
+	picture->snap_gpus.items[at].repeats = other != WORLD_NONE;
 	if (other == WORLD_NONE) {
-		map_put(&picture->gpus_by_uuid, hash_text(uuid), at);
+		map_put(&picture->gpus_by_uuid, hash, at);
 	}
 	for (; other != WORLD_NONE; other = snap_gpu_next(picture, other)) {
 		last = other;
@@ -76,8 +84,7 @@ void gpu_index_add(struct picture *picture, uint32_t at)
 
 uint32_t snap_gpu_first(const struct picture *picture, const char *uuid)
 {
-	uint32_t at = map_find(&picture->gpus_by_uuid, hash_text(uuid), uuid);
-	return at == MAP_NONE ? WORLD_NONE : at;
+	return gpu_first(picture, hash_text(uuid), uuid);
 }
 
 uint32_t snap_gpu_next(const struct picture *picture, uint32_t gpu)
@@ -108,7 +115,7 @@ uint32_t snap_gpu_of_pod(const struct picture *picture, const struct world_pod *
 	}
 	const struct holder *h = holder_of_tenant(picture->book, p->gpu);
 	return h != NULL && h->node != NULL
-		       ? snap_gpu_on(picture, uuid, snap_node_of(picture, h->node))
+		       ? snap_gpu_on(picture, uuid, snap_node_of_holder(picture, h))
 		       : snap_gpu_first(picture, uuid);
 }
 
@@ -117,6 +124,13 @@ uint32_t snap_node_of(const struct picture *picture, const char *name)
 	uint32_t i = name != NULL ? world_node_find(picture->world, name) : WORLD_NONE;
 	return i == WORLD_NONE || i >= picture->node_to_snap.count ? WORLD_NONE
 								   : picture->node_to_snap.items[i];
+}
+
+uint32_t snap_node_of_holder(const struct picture *picture, const struct holder *h)
+{
+	bool agree = h->node_at < world_node_slots(picture->world) &&
+		     text_equals(world_node_at(picture->world, h->node_at)->name, h->node);
+	return agree ? snap_node_at(picture, h->node_at) : snap_node_of(picture, h->node);
 }
 
 bool snap_counted(const struct picture *picture, uint32_t slot)

@@ -41,6 +41,7 @@ struct snap_gpu {
 	enum exclusivity exclusivity;
 	uint32_t strangers; /* of whose rules nothing is known */
 	uint32_t same;	    /* the next that tells the same UUID; WORLD_NONE: none */
+	bool repeats;	    /* one before it tells the same UUID */
 };
 
 /* The picture itself. */
@@ -80,7 +81,9 @@ void picture_finish(struct picture *picture);
 void picture_begin(struct picture *picture); /* of another step: there is nothing in it yet */
 void gpu_index_add(struct picture *picture, uint32_t gpu); /* which is in the picture */
 uint32_t snap_node_of(const struct picture *picture, const char *name); /* NULL: none */
-uint32_t snap_node_at(const struct picture *picture, uint32_t node);	/* of the world's index */
+/* The same, without a search where its pod was seen on that node. */
+uint32_t snap_node_of_holder(const struct picture *picture, const struct holder *h);
+uint32_t snap_node_at(const struct picture *picture, uint32_t node); /* of the world's index */
 /* Places in the picture, WORLD_NONE: none. `node` is one of the picture's, too. */
 uint32_t snap_gpu_on(const struct picture *picture, const char *uuid, uint32_t node);
 /* Of a tenant: on the node where it runs, or will. */

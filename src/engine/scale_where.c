@@ -92,7 +92,7 @@ bool scale_node_gives(const struct picture *picture, uint32_t node)
 	}
 	for (size_t i = 0; i < picture->book->holders.count && !gives; i++) {
 		const struct holder *h = picture->book->holders.items[i];
-		gives = holder_is_leaving(h) && snap_node_of(picture, h->node) == node;
+		gives = holder_is_leaving(h) && snap_node_of_holder(picture, h) == node;
 	}
 	return gives;
 }

@@ -190,7 +190,7 @@ static bool is_used(const struct picture *picture, const struct holder *h)
 
 static void ask_again(struct engine *e, struct holder *h, struct plan *plan)
 {
-	uint32_t node = snap_node_of(&e->picture, h->node);
+	uint32_t node = snap_node_of_holder(&e->picture, h);
 	if (h->refusal == NULL || h->in_world || h->flight != 0 || node == WORLD_NONE) {
 		return;
 	}

@@ -67,6 +67,7 @@ static void holder_refresh(struct book *book, struct holder *h, const struct wor
 		h->opened_at =
 			h->node == NULL && holder_asks_for_node(h) ? book->time->now : h->opened_at;
 		text_set(&h->node, h->pod.node);
+		h->node_at = p->node;
 	}
 	see_acked(h);
 	if (h->avoid_rv != NULL && version_passed(h->pod.resource_version, h->avoid_rv)) {
@@ -195,7 +196,7 @@ static bool holder_usable(const struct holder *h)
  * since another leader may have told it. */
 static bool is_void(struct engine *e, const struct holder *h, const struct waiter *w)
 {
-	uint32_t node = snap_node_of(&e->picture, h->node);
+	uint32_t node = snap_node_of_holder(&e->picture, h);
 	bool closed = node != WORLD_NONE && e->picture.snap.nodes.items[node].no_grants;
 	bool useless = closed || health_is_bad(&e->ailments, h) || mps_is_ill(&e->picture, h) ||
 		       inject_is_vain(&e->inject, h) || inject_is_vain_for(&e->inject, h, &w->pod);
@@ -290,7 +291,7 @@ static bool fails_now(struct picture *picture, const struct holder *h)
 
 static void add_holder(struct engine *e, struct holder *h)
 {
-	uint32_t node = snap_node_of(&e->picture, h->node);
+	uint32_t node = snap_node_of_holder(&e->picture, h);
 	if (node != WORLD_NONE && fails_now(&e->picture, h)) {
 		e->picture.snap.nodes.items[node].no_opening = true;
 	}

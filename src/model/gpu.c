@@ -39,6 +39,10 @@ const char *mps_memory_text(int64_t mem_mib, char text[MPS_MEMORY_TEXT_MAX])
 
 bool gpu_list_has(const char *list, const char *name)
 {
+	/* Mostly it is a list of one. */
+	if (name != NULL && *name != '\0' && text_equals(list, name)) {
+		return true;
+	}
 	struct view rest = view_of(list), part;
 	while (name != NULL && view_next(&rest, ',', &part)) {
 		if (view_equals(part, name)) {
