@@ -20,6 +20,11 @@
 
 struct pools;
 struct world;
+struct world_node;
+
+/* Who else gives out the GPUs of the node, also where it offers none of them to us (C27);
+ * UNFIT_NONE: nobody, or it has none. */
+enum unfit node_given_out_by(const struct world_node *w);
 
 struct pools *pools_create(void);
 void pools_destroy(struct pools *p);

@@ -1,5 +1,5 @@
-/* Every name that the outside world sees, spelled once. docs/design/names.md is the same table for
- * people. */
+/* Names that we write, and those that several rooms read, spelled once. docs/design/names.md is the
+ * same table for people. */
 #ifndef MODEL_NAMES_H
 #define MODEL_NAMES_H
 

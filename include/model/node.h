@@ -25,7 +25,7 @@ struct node {
 	const char *runtime;
 	const char
 		*gpus_reset; /* a person's word that its GPUs were reset, another one each time */
-	bool unschedulable;  /* cordoned */
+	bool unschedulable;  /* cordoned, or not all of it could be kept */
 	bool ready;
 	int64_t cpu_milli; /* allocatable */
 	int64_t mem_bytes;

@@ -99,8 +99,8 @@ struct pod {
 	int64_t created_ms;  /* wall clock of the API server, 0 if absent */
 	int64_t deleting_ms; /* deletionTimestamp, 0 if not being deleted */
 	int64_t grace_s;     /* deletionGracePeriodSeconds */
-	struct pairs labels;
-	struct pairs notes; /* annotations under aliquot.dev/ and nvidia.cdi.k8s.io/ only */
+	struct pairs labels; /* of too many, others' were left out (src/codec/pod_bounds.c) */
+	struct pairs notes;  /* annotations under aliquot.dev/ and nvidia.cdi.k8s.io/ only */
 	/* Of a pod that was made beside another one and is not adopted yet (C24) the ReplicaSet
 	 * that it is meant for, and `beside` says so. */
 	struct owner owner;
@@ -117,7 +117,7 @@ struct pod {
 	const char *priority_class;
 	bool has_priority;
 	int32_t priority;
-	bool never_preempts;
+	bool never_preempts; /* preemptionPolicy Never: it displaces nobody, and may be displaced */
 	const char **gates;
 	uint32_t gate_count;
 	struct pairs node_selector;

@@ -14,7 +14,8 @@ void place_survey(
 	const struct snapshot *s, const struct place_request *r, struct unfit_tally *ret_tally);
 /* Who else gives out the GPUs of the node (C27); UNFIT_NONE: nobody. */
 enum unfit place_given_out_by(const struct place_node *n);
-/* Does the node suit the pod by what does not pass with time: selectors, affinity and taints? */
+/* Does the pod choose the node, and tolerate it: selectors, affinity and taints? Who else gives out
+ * its GPUs is asked apart. */
 bool place_node_suits(const struct pod *pod, const struct node *n);
 bool place_node_selected(const struct pod *pod, const struct node *n); /* by selectors alone */
 bool place_node_tolerated(const struct pod *pod, const struct node *n);

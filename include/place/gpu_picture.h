@@ -114,7 +114,7 @@ struct place_request {
 	int64_t mem_mib; /* 0: follows from milli */
 	/* of what follows from the other one; 0: no bound, and MODEL_CONTEXT_MIB */
 	int64_t max_milli, max_mib, context_mib;
-	int64_t most_milli; /* more than that is not to be given to it (C7); 0: no bound */
+	int64_t quota_left_milli; /* more than that is not to be given to it (C7); 0: no bound */
 	uint32_t max_tenants;
 	uint64_t company;
 	bool mps;    /* it goes to GPUs of that mode only */

@@ -1,6 +1,6 @@
-/* The only place that makes sentences. Verdicts carry a reason and numbers; what people read in
- * conditions, events, warnings and logs is made of them here, so that one reason reads the same
- * everywhere. */
+/* The sentences about pods. Verdicts carry a reason and numbers; what people read in conditions,
+ * events, warnings and logs is made of them here, so that one reason reads the same everywhere.
+ * What a GPURecommendation says is made in src/sizer. */
 #ifndef SIZE_EXPLAIN_H
 #define SIZE_EXPLAIN_H
 
@@ -16,7 +16,8 @@
 #include "model/unfit.h"
 #include "model/volume.h"
 
-/* Fill what is known; zero and NULL leave their part of the sentence out. All text is borrowed. */
+/* Fill what is known; zero and NULL leave their part of the sentence out, except that the amounts
+ * of a quota are told where `name` is set. All text is borrowed. */
 struct explain_facts {
 	int64_t want_milli, want_mib; /* asked for, on each GPU; 0: follows from the other */
 	int64_t best_milli,
@@ -34,10 +35,11 @@ struct explain_facts {
 	int64_t asked_s;  /* for so long a node is asked for */
 	const char *refuser; /* the admission policy that lets nobody ask for one; NULL: none */
 	int64_t quota_milli, quota_used_milli; /* Quota: of the one in `name` */
-	const char *name; /* policy, container, scheduler, node, gate, framework, gang or annotation
-			     key; Exclusive: the pod's own rule */
-	const char *value;    /* the text that cannot be read, what the API server said; Exclusive:
-				 the rule of those who are there */
+	const char *name;  /* policy, container, scheduler, node, gate, framework, gang, annotation
+			      key,  ResourceQuota, RuntimeClass, or for whom a GPU is kept;
+			      Exclusive:  the pod's own rule */
+	const char *value; /* the text that cannot be read, what the API server said; Exclusive:
+			      the rule of those who are there */
 	const char *expected; /* what to write instead */
 };
 

@@ -18,7 +18,7 @@
  * of it anywhere (pod_bounds.c, pod_placing.c). What the pod uses stays counted as far as it was
  * read, and nobody places it. */
 
-#define LABELS_MAX     16384
+#define LABELS_READ    16384 /* of these pod_bounds.c keeps the half */
 #define NOTES_MAX      65536
 #define LIST_MAX       32768
 #define RULES_MAX      65536 /* about nodes */
@@ -26,6 +26,7 @@
 #define CONTAINERS_MAX 131072
 
 static const struct slice_keep any_keep[] = {SLICE_KEEP_PREFIX(""), SLICE_END};
+/* What we read by its name no other label takes the room of. */
 static const struct slice_keep labels_keep[] = {
 	SLICE_KEEP(LABEL_TENANT),
 	SLICE_KEEP(LABEL_CAPACITY),
@@ -88,7 +89,7 @@ static const struct slice_keep meta_keep[] = {
 	SLICE_KEEP("creationTimestamp"),
 	SLICE_KEEP("deletionTimestamp"),
 	SLICE_KEEP("deletionGracePeriodSeconds"),
-	SLICE_KEEP_SOME("labels", labels_keep, LABELS_MAX),
+	SLICE_KEEP_SOME("labels", labels_keep, LABELS_READ),
 	SLICE_KEEP_SOME("annotations", notes_keep, NOTES_MAX),
 	SLICE_KEEP_SOME("ownerReferences", owner_keep, LIST_MAX),
 	SLICE_END,

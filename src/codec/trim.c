@@ -1,6 +1,7 @@
-/* One pass over the bytes, copying runs between what is dropped. A member is dropped by its name
- * and the number of brackets around it; a label or an annotation, one level below metadata, is
- * never touched. */
+/* Trims an AdmissionReview before it is parsed; watches go through the splitter (json/slice.h). One
+ * pass over the bytes, copying runs between what is dropped. A member is dropped by its name and
+ * the number of brackets around it; a label or an annotation, one level below metadata, is never
+ * touched. */
 #include "trim.h"
 
 #include <string.h>

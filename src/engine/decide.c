@@ -174,7 +174,7 @@ static bool place_waiter(struct engine *e, struct waiter *w, struct plan *plan)
 	}
 	e->book.flights.decided += s->added == 0 ? 1 : 0;
 	s->added++;
-	s->keepers += w->pod.keeps_node ? 1 : 0;
+	s->node_pins += w->pod.keeps_node ? 1 : 0;
 	struct chosen c = {w, v.gpu, v.milli, v.mem_mib};
 	VEC_PUSH(&e->chosen, c);
 	return false;
@@ -247,7 +247,7 @@ void decide(struct engine *e, uint32_t budget, struct plan *plan)
 			break;
 		}
 		struct waiter *w = e->ranked.items[i].waiter;
-		e->picture.looked_at = e->needs.keepers.count;
+		e->picture.looked_at = e->needs.apart_guests.count;
 		wholes_until(e, &w->pod, plan);
 		bool lacks = decide_one(e, w, plan);
 		inject_reason(&e->inject, w);

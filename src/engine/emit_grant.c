@@ -121,7 +121,7 @@ static struct ledger struck_out(const struct book *book, const struct holder *h,
 static bool is_movable(const struct picture *picture, uint32_t at)
 {
 	const struct snap_gpu *s = &picture->snap_gpus.items[at];
-	return s->keepers == 0 && s->holder->pod.lingers;
+	return s->node_pins == 0 && s->holder->pod.lingers;
 }
 
 /* What it says of that is not so, and somebody is there whom that may harm or keep. */
@@ -142,7 +142,7 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 	h->trust.strikes = a->still.count > 0 || resizes_shrink(&e->resizes, at);
 	write_ledger(e, at, h);
 	h->asked_holds = true;
-	h->asked_keeps = a->keeps_node = e->picture.snap_gpus.items[at].keepers > 0;
+	h->asked_keeps = a->keeps_node = e->picture.snap_gpus.items[at].node_pins > 0;
 	h->asked_movable = a->movable = is_movable(&e->picture, at);
 	text_set(&h->flight_rv, a->resource_version);
 	holder_sends(&e->book, h, ACTION_GRANT, a->id);
@@ -167,7 +167,7 @@ static bool needs_mending(struct engine *e, uint32_t at)
 	if (s->confirms || (h->acked_rv == NULL && inject_owes(&e->inject, h))) {
 		return flights_room(&e->book);
 	}
-	if (!forgotten && kept == (s->keepers > 0) && !is_mislabelled(&e->picture, at)) {
+	if (!forgotten && kept == (s->node_pins > 0) && !is_mislabelled(&e->picture, at)) {
 		return false;
 	}
 	wake_by(&e->time, h->mend_at);

@@ -175,7 +175,7 @@ static void take(struct engine *e, struct waiter *w, const struct place_group *g
 		e->book.flights.decided +=
 			e->picture.snap_gpus.items[g->gpus[i]].added == 0 ? 1 : 0;
 		e->picture.snap_gpus.items[g->gpus[i]].added++;
-		e->picture.snap_gpus.items[g->gpus[i]].keepers += w->pod.keeps_node ? 1 : 0;
+		e->picture.snap_gpus.items[g->gpus[i]].node_pins += w->pod.keeps_node ? 1 : 0;
 		VEC_PUSH(&e->chosen, c);
 	}
 }

@@ -1,4 +1,4 @@
-/* Who runs on which GPU. */
+/* Who runs on which GPU, and which of them may be preempted. */
 #include "incumbent.h"
 
 #include <stdlib.h>
@@ -66,7 +66,8 @@ struct incumbent_range incumbents_of(const struct engine *e, uint32_t gpu)
 	return r;
 }
 
-bool incumbent_may_go(struct engine *e, const struct incumbent *one, int32_t priority)
+/* May it be a victim: of a lower priority, and no budget refuses it now. */
+static bool incumbent_may_go(struct engine *e, const struct incumbent *one, int32_t priority)
 {
 	return one->pod->gpu->priority < priority &&
 	       evict_look(e, one->pod, REASON_PREEMPTED) != EVICT_REFUSED;

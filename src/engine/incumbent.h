@@ -14,7 +14,7 @@ struct engine;
 struct pod;
 struct world_pod;
 
-/* A tenant that may have to give way, or goes already. */
+/* A placed tenant, on one of its GPUs. */
 struct incumbent {
 	uint32_t gpu;  /* of the snapshot */
 	uint32_t slot; /* of the world's tenants */
@@ -32,8 +32,6 @@ struct incumbent_range {
 	size_t first, end;
 };
 struct incumbent_range incumbents_of(const struct engine *e, uint32_t gpu);
-/* One that may be asked to go for a pod of this priority. */
-bool incumbent_may_go(struct engine *e, const struct incumbent *one, int32_t priority);
 /* The GPU as it will be without those who leave anyway, and who of the others may go. */
 void incumbents_contest(struct engine *e, uint32_t gpu, int32_t priority, struct contest *ret);
 /* It is kept for somebody whom the pod must not push aside. `whole`: it asks for whole GPUs. */

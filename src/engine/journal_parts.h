@@ -36,7 +36,8 @@ enum record {
 /* Before each record: the bytes of what follows and a checksum over them, both little endian. */
 #define RECORD_FRAME 8
 /* An object takes at most 3 MiB as JSON and packs into less. */
-#define RECORD_MAX     ((size_t)4 << 20)
+#define RECORD_MAX ((size_t)4 << 20)
+/* Raised whenever a byte that is packed means something else. */
 #define JOURNAL_FORMAT 76
 
 static inline uint32_t record_sum(const void *p, size_t n)

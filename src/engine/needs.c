@@ -111,7 +111,7 @@ void needs_finish(struct needs *n)
 	arena_finish(&n->arena);
 	VEC_FINISH(&n->guests);
 	VEC_FINISH(&n->spaces);
-	VEC_FINISH(&n->keepers);
+	VEC_FINISH(&n->apart_guests);
 	VEC_FINISH(&n->counts);
 	VEC_FINISH(&n->here);
 	VEC_FINISH(&n->values);

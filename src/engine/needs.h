@@ -43,7 +43,7 @@ struct needs {
 	} spaces;			  /* the namespaces whose pods are guests */
 	struct {
 		VEC_FIELDS(uint32_t);
-	} keepers; /* of the guests: those who keep others off by anti-affinity */
+	} apart_guests; /* of the guests: those who keep others off by anti-affinity */
 	struct zoning zonings[ZONINGS_MAX];
 	uint32_t next_zoning;
 	/* scratch of one request */

@@ -58,7 +58,7 @@ static void arrive(struct needs *needs, uint32_t node, const struct pod *pod, bo
 {
 	bool keeps = pod_has_neighbours(pod, NEIGHBOUR_APART);
 	if (keeps) {
-		VEC_PUSH(&needs->keepers, (uint32_t)needs->guests.count);
+		VEC_PUSH(&needs->apart_guests, (uint32_t)needs->guests.count);
 	}
 	if (keeps || is_asked(needs, pod->ns)) {
 		struct guest g = {node, pod, leaves};
@@ -92,7 +92,7 @@ void neighbours_arrive(struct needs *needs, uint32_t node, const struct pod *pod
 void neighbours_gather(struct engine *e)
 {
 	VEC_CLEAR(&e->needs.guests);
-	VEC_CLEAR(&e->needs.keepers);
+	VEC_CLEAR(&e->needs.apart_guests);
 	VEC_CLEAR(&e->needs.spaces);
 	e->needs.apart = 0;
 	for (size_t i = 0; i < e->ranked.count; i++) {
@@ -189,7 +189,7 @@ static void mark_apart(struct needs *needs, const struct pod *pod, bool far)
 			keep_off(needs, pod, g->pod, g->node, far);
 		}
 	}
-	vec_for_each (const uint32_t, at, &needs->keepers) {
+	vec_for_each (const uint32_t, at, &needs->apart_guests) {
 		const struct guest *g = &needs->guests.items[*at];
 		if (g->pod != pod) {
 			keep_off(needs, g->pod, pod, g->node, far);
@@ -325,7 +325,7 @@ static bool mark_refused(struct engine *e, const struct pod *pod)
 uint32_t neighbours_mark(struct engine *e, const struct pod *pod)
 {
 	bool far = pod_has_gate(pod, NAME_GATE);
-	bool asks = pod->neighbour_count > 0 || e->needs.keepers.count > 0;
+	bool asks = pod->neighbour_count > 0 || e->needs.apart_guests.count > 0;
 	e->needs.apart++;
 	if (asks) {
 		mark_apart(&e->needs, pod, far);

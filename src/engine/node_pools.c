@@ -26,7 +26,7 @@ struct pool {
 struct member {
 	uint64_t stamp, hash;
 	enum unfit given_out;
-	bool counts; /* it has GPUs, whoever gives them out */
+	bool counts; /* it offers GPUs, or others give them out */
 };
 
 struct pools {
@@ -134,18 +134,22 @@ static bool has_mig(const struct node *n)
 	return false;
 }
 
-static struct member member_of(const struct world_node *w)
+enum unfit node_given_out_by(const struct world_node *w)
 {
 	struct place_node as = {
 		.noun = &w->noun, .serves_dra = w->dra_slices > 0, .serves_kai = w->kai_pods > 0};
+	enum unfit given_out = place_given_out_by(&as);
+	bool partitions = given_out == UNFIT_NONE && w->noun.gpus <= 0 && has_mig(&w->noun);
+	return partitions ? UNFIT_MIG : given_out;
+}
+
+static struct member member_of(const struct world_node *w)
+{
 	struct member m = {.stamp = w->stamp};
 	if (!w->known) {
 		return m;
 	}
-	m.given_out = place_given_out_by(&as);
-	if (m.given_out == UNFIT_NONE && w->noun.gpus <= 0 && has_mig(&w->noun)) {
-		m.given_out = UNFIT_MIG;
-	}
+	m.given_out = node_given_out_by(w);
 	m.counts = w->noun.gpus > 0 || m.given_out != UNFIT_NONE;
 	m.hash = m.counts ? hash_node(&w->noun, m.given_out) : 0;
 	return m;

@@ -2,6 +2,7 @@
 #include "mps.h"
 #include "state.h"
 
+#include "engine/node_pools.h"
 #include "model/names.h"
 #include "model/refusal.h"
 #include "size/explain.h"
@@ -107,11 +108,8 @@ static void survey(struct engine *e, const struct waiter *w, struct unfit_tally 
 	place_survey(&e->picture.snap, &r, ret);
 	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
 		const struct world_node *n = world_node_at(e->world, i);
-		enum unfit cause = !n->known || n->noun.gpus > 0 ? UNFIT_NONE
-				   : n->noun.shares_already	 ? UNFIT_SHARED
-				   : n->dra_slices > 0		 ? UNFIT_DRA
-				   : n->noun.serves_hami	 ? UNFIT_HAMI
-								 : UNFIT_NONE;
+		enum unfit cause =
+			!n->known || n->noun.gpus > 0 ? UNFIT_NONE : node_given_out_by(n);
 		if (cause != UNFIT_NONE) {
 			unfit_add(ret, cause, NULL);
 		}
@@ -221,6 +219,16 @@ static bool is_time(struct picture *picture, const struct waiter *w, int64_t now
 	return worth_telling(picture->book, w, now);
 }
 
+/* Asked again: others may have been given more since it was judged. */
+static struct quota_view quota_now(const struct engine *e, const struct waiter *w)
+{
+	struct quota_view quota = {0};
+	if (w->reason == REASON_QUOTA) {
+		(void)quotas_left(&e->quotas, w, &quota);
+	}
+	return quota;
+}
+
 static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
 {
 	if (!is_time(&e->picture, w, now)) {
@@ -239,10 +247,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	if (w->reason == REASON_VOLUME_NOT_READY) {
 		(void)needs_claims(e->world, &w->pod, &claims);
 	}
-	struct quota_view quota = {0};
-	if (w->reason == REASON_QUOTA) {
-		(void)quotas_left(&e->quotas, w, &quota);
-	}
+	struct quota_view quota = quota_now(e, w);
 	const char *rule = NULL, *theirs = failure_of(&e->picture, w);
 	if (w->reason == REASON_EXCLUSIVE) {
 		company_explain(e, w, &rule, &theirs);
@@ -252,8 +257,8 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	const char *policy = policy_that_refused(w, &plan->arena);
 	struct explain_facts f = {.want_milli = w->asked.milli,
 		.want_mib = w->asked.mem_mib,
-		.quota_milli = quota.hard,
-		.quota_used_milli = quota.used,
+		.quota_milli = quota.hard_milli,
+		.quota_used_milli = quota.used_milli,
 		.value = policy != NULL			   ? refusal_words(w->refusal)
 			 : w->reason == REASON_API_REFUSED ? w->refusal
 			 : injection.value != NULL	   ? injection.value

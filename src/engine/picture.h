@@ -32,7 +32,7 @@ struct snap_gpu {
 	uint32_t dead;	     /* entries that can be pruned */
 	uint32_t added;	     /* decided in this step */
 	uint32_t demand;     /* chosen by waiters, written now or later */
-	uint32_t keepers;    /* tenants whose node no autoscaler may take */
+	uint32_t node_pins;  /* tenants whose node no autoscaler may take */
 	uint32_t forgotten;  /* tenants that run on it and are not in the ledger */
 	bool yields;	     /* it goes at once, for a whole pod */
 	bool confirms;	     /* its ledger is to be written again, as it is */

@@ -1,4 +1,5 @@
-/* Who may displace whom, and when the next one is asked to go. */
+/* Which waiter preempts, on which GPU, and when the next victim is asked to go. Who may be a victim
+ * is in incumbent.c. */
 #include "preempt.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ static bool lacks_room(enum reason reason)
 	       reason == REASON_WHOLE_POD_FIRST;
 }
 
-bool preempt_allowed(const struct world *world, const struct pod *pod)
+bool may_preempt_others(const struct world *world, const struct pod *pod)
 {
 	const struct policy *policy = policy_of(world, pod).policy;
 	return !pod->never_preempts && (policy == NULL || !policy->never_preempts);
@@ -53,8 +54,8 @@ static bool anyone_is_due(struct engine *e)
 		}
 	}
 	vec_for_each (struct whole *const, w, &e->wholes.ranked) {
-		due = due || whole_preempts(&e->picture, *w);
-		wake_by(&e->time, whole_preempts_at(&e->picture, *w));
+		due = due || whole_preempt_is_due(&e->picture, *w);
+		wake_by(&e->time, whole_preempt_due_at(&e->picture, *w));
 	}
 	return due;
 }
@@ -149,7 +150,7 @@ static struct choice look_for(struct engine *e, struct waiter *w)
 	r.claims = claims.items;
 	r.claim_count = claims.count;
 	r.apart = neighbours_mark(e, &w->pod);
-	r.most_milli = quota.name != NULL ? left : 0;
+	r.quota_left_milli = quota.name != NULL ? left : 0;
 	if (quota.name != NULL && left <= 0) {
 		return nowhere;
 	}
@@ -223,7 +224,7 @@ static size_t preempt_wholes(
 		if (tenant != NULL && pod_rank_class(&w->pod, tenant) > 0) {
 			break;
 		}
-		if (looked_at < LOOK_GPUS && whole_preempts(&e->picture, w)) {
+		if (looked_at < LOOK_GPUS && whole_preempt_is_due(&e->picture, w)) {
 			looked_at += e->picture.snap.gpus.count;
 			whole_preempt(e, w, plan);
 		}
@@ -244,7 +245,7 @@ static void look_round(struct engine *e, struct plan *plan)
 			continue;
 		}
 		/* Nobody goes for a pod that the scheduler may refuse for what is not judged. */
-		if (preempt_allowed(e->world, &w->pod) && whole_is_judged(&w->pod)) {
+		if (may_preempt_others(e->world, &w->pod) && whole_is_judged(&w->pod)) {
 			looked_at += e->picture.snap.gpus.count;
 			preempt_for(e, w, plan);
 		} else {

@@ -1,13 +1,13 @@
 /* Preemption (C17): who waits in vain may displace tenants of strictly lower priority, by evictions
  * that their budgets may refuse, and gets what that frees (eviction_hold.h).
  *
- * Only after it has fitted nowhere for ten seconds on end, so that a GPU which is being opened is
- * waited for; never for a pod with preemptionPolicy Never or under a policy with preemption Never.
- * Of one GPU as few as possible, of them those of the lowest priority, of them those with the least
- * share; where several GPUs are needed, siege.h. None before it is known that the pod would really
- * run there, as far as the scheduler's questions can be asked. Who is leaving anyway counts as
- * gone: nobody else goes instead. One eviction at a time for a waiter, and after each the choice is
- * made anew.
+ * Only after it has fitted nowhere for --preempt-seconds on end, so that a GPU which is being
+ * opened is waited for; never for a pod with preemptionPolicy Never or under a policy with
+ * preemption Never. Of one GPU as few as possible, of them those of the lowest priority, of them
+ * those with the least share; where several GPUs are needed, siege.h. None before it is known that
+ * the pod would really run there, as far as the scheduler's questions can be asked. Who is leaving
+ * anyway counts as gone: nobody else goes instead. One eviction at a time for a waiter, and after
+ * each the choice is made anew.
  *
  * Tenants and pods that ask for whole GPUs are looked at in their common order (whole.h). Nothing
  * here fails. */
@@ -45,7 +45,8 @@ struct preempting {
 /* After the decisions of a step. */
 void preempt_tenants(struct engine *e, struct plan *plan);
 void preempting_finish(struct preempting *p);
-bool preempt_allowed(const struct world *world, const struct pod *pod);
+/* By its own preemptionPolicy and by its policy's `preemption`. */
+bool may_preempt_others(const struct world *world, const struct pod *pod);
 enum evict_state preempt_one(struct engine *e, const struct pod *for_whom,
 	const struct world_pod *victim, struct plan *plan);
 /* The UUIDs of these GPUs of the snapshot as a list, those that are known. */
@@ -53,9 +54,9 @@ void gpus_list(
 	const struct picture *picture, const uint32_t *gpus, uint32_t count, struct str *out);
 
 /* whole_preempt.c: the same for whole GPUs */
-bool whole_preempts(const struct picture *picture, const struct whole *w); /* is it due? */
+bool whole_preempt_is_due(const struct picture *picture, const struct whole *w);
 /* When it will be; TIME_NEVER: it will not. */
-int64_t whole_preempts_at(const struct picture *picture, const struct whole *w);
+int64_t whole_preempt_due_at(const struct picture *picture, const struct whole *w);
 void whole_preempt(struct engine *e, struct whole *w, struct plan *plan);
 
 #endif

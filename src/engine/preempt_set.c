@@ -39,17 +39,21 @@ static void rules_without(const struct contest *c, uint64_t mask, struct place_g
 	g->max_tenants = left.max_tenants;
 }
 
+void victims_add(struct victims *v, const struct world_pod *p)
+{
+	const struct world_gpu *g = p->gpu;
+	v->count++;
+	v->milli += g->milli * (g->devices > 1 ? (int64_t)g->devices : 1);
+	v->top_priority = g->priority > v->top_priority ? g->priority : v->top_priority;
+}
+
 static struct victims victims_of(const struct contest *c, uint64_t mask)
 {
 	struct victims v = {.mask = mask, .top_priority = INT32_MIN};
 	for (uint32_t i = 0; i < c->count; i++) {
-		if ((mask >> i & 1) == 0) {
-			continue;
+		if ((mask >> i & 1) != 0) {
+			victims_add(&v, c->victims[i]);
 		}
-		const struct world_gpu *g = c->victims[i]->gpu;
-		v.count++;
-		v.milli += g->milli * (g->devices > 1 ? (int64_t)g->devices : 1);
-		v.top_priority = g->priority > v.top_priority ? g->priority : v.top_priority;
 	}
 	return v;
 }

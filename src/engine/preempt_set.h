@@ -45,6 +45,7 @@ void contest_leave_node(struct place_node *n, const struct world_pod *p);
 void contest_give_back(struct place_gpu *g, struct place_node *n, const struct world_pod *p);
 /* False: it would not fit though all of them went. */
 bool contest_solve(const struct contest *c, struct victims *ret_victims);
+void victims_add(struct victims *v, const struct world_pod *p);
 bool victims_are_cheaper(const struct victims *a, const struct victims *b);
 
 #endif

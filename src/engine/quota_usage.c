@@ -88,7 +88,7 @@ void quotas_take(struct quotas *quotas, struct waiter *w, int64_t milli)
 int64_t quotas_left_pod(const struct quotas *quotas, const struct world_pod *p, int64_t own_milli,
 	struct quota_view *ret_view)
 {
-	struct quota_view tightest = {.left = INT64_MAX};
+	struct quota_view tightest = {.left_milli = INT64_MAX};
 	bool any = p != NULL && quotas->used.count > 0;
 	const struct world_namespace *n =
 		any ? world_namespace_find(quotas->picture->world, p->ns) : NULL;
@@ -99,15 +99,16 @@ int64_t quotas_left_pod(const struct quotas *quotas, const struct world_pod *p, 
 			continue;
 		}
 		int64_t left = q->noun.hard_milli - used;
-		bool closer = tightest.name == NULL || left < tightest.left ||
-			      (left == tightest.left && strcmp(q->noun.name, tightest.name) < 0);
+		bool closer =
+			tightest.name == NULL || left < tightest.left_milli ||
+			(left == tightest.left_milli && strcmp(q->noun.name, tightest.name) < 0);
 		if (closer) {
 			tightest =
 				(struct quota_view){q->noun.name, q->noun.hard_milli, used, left};
 		}
 	}
 	*ret_view = tightest;
-	return tightest.left;
+	return tightest.left_milli;
 }
 
 int64_t quotas_left(

@@ -11,10 +11,10 @@ struct picture;
 struct waiter;
 struct world_pod;
 
-/* A quota as a waiter meets it: without what it is counted with itself. */
+/* What a quota leaves for one waiter, whose own charge is not in `used_milli`. */
 struct quota_view {
 	const char *name; /* borrowed from the world; NULL: no quota covers it */
-	int64_t hard, used, left;
+	int64_t hard_milli, used_milli, left_milli;
 };
 
 struct quotas {

@@ -87,7 +87,7 @@ static bool within_quota(struct engine *e, struct waiter *w)
 		w->reason = REASON_QUOTA;
 		return false;
 	}
-	w->asked.most_milli = quota.name != NULL ? left : 0;
+	w->asked.quota_left_milli = quota.name != NULL ? left : 0;
 	return true;
 }
 
@@ -123,5 +123,5 @@ void waiter_asked(struct waiter *w)
 {
 	w->asked.claims = NULL;
 	w->asked.claim_count = w->asked.apart = 0;
-	w->asked.most_milli = 0;
+	w->asked.quota_left_milli = 0;
 }

@@ -112,14 +112,6 @@ static bool is_chosen(const struct siege *s, const struct world_pod *p)
 	return false;
 }
 
-static void cost_add(struct victims *v, const struct world_pod *p)
-{
-	const struct world_gpu *g = p->gpu;
-	v->count++;
-	v->milli += g->milli * (g->devices > 1 ? (int64_t)g->devices : 1);
-	v->top_priority = g->priority > v->top_priority ? g->priority : v->top_priority;
-}
-
 /* Who has to go for this one beside those who go already. */
 static struct victims cost_of(const struct siege *s, const struct front *f)
 {
@@ -127,7 +119,7 @@ static struct victims cost_of(const struct siege *s, const struct front *f)
 	for (size_t i = 0; i < f->count; i++) {
 		const struct world_pod *p = s->pods.items[f->first + i];
 		if (!is_chosen(s, p)) {
-			cost_add(&v, p);
+			victims_add(&v, p);
 		}
 	}
 	return v;
@@ -158,7 +150,7 @@ static void take(struct siege *s, struct front *f, struct siege_plan *plan)
 	for (size_t i = 0; i < f->count; i++) {
 		const struct world_pod *p = s->pods.items[f->first + i];
 		if (!is_chosen(s, p)) {
-			cost_add(&plan->cost, p);
+			victims_add(&plan->cost, p);
 			VEC_PUSH(&s->chosen, p);
 		}
 	}

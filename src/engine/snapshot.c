@@ -239,7 +239,7 @@ static void count_entry(struct engine *e, struct place_gpu *g, struct snap_gpu *
 		quotas_hold(&e->quotas, entry->ns, entry->milli);
 	}
 	struct manners manners = manners_of_pod(e, p);
-	s->keepers += p != NULL && p->gpu->keeps_node ? 1 : 0;
+	s->node_pins += p != NULL && p->gpu->keeps_node ? 1 : 0;
 	s->entries++;
 	struct share counted = resize_counts(e, s->holder, entry, p);
 	g->free_milli -= counted.milli;
@@ -380,7 +380,7 @@ static void add_uncounted(struct engine *e, const struct world_pod *p, uint32_t 
 	g->tenants++;
 	e->picture.snap_gpus.items[at].demand++;
 	e->picture.snap_gpus.items[at].forgotten++;
-	e->picture.snap_gpus.items[at].keepers += p->gpu->keeps_node ? 1 : 0;
+	e->picture.snap_gpus.items[at].node_pins += p->gpu->keeps_node ? 1 : 0;
 }
 
 static void add_unbound(struct picture *picture, const struct world_pod *p, uint32_t at)

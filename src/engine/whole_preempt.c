@@ -8,15 +8,15 @@
 
 #define HOLD_MS 60000
 
-int64_t whole_preempts_at(const struct picture *picture, const struct whole *w)
+int64_t whole_preempt_due_at(const struct picture *picture, const struct whole *w)
 {
 	int64_t at = w->lacks_since + picture->cfg->lacks_ms;
 	return w->lacks_since < 0 ? TIME_NEVER : at > w->preempt_at ? at : w->preempt_at;
 }
 
-bool whole_preempts(const struct picture *picture, const struct whole *w)
+bool whole_preempt_is_due(const struct picture *picture, const struct whole *w)
 {
-	return picture->time->now >= whole_preempts_at(picture, w) && whole_is_judged(&w->pod) &&
+	return picture->time->now >= whole_preempt_due_at(picture, w) && whole_is_judged(&w->pod) &&
 	       w->pod.gpus <= MODEL_GPU_COUNT_MAX;
 }
 
@@ -24,7 +24,7 @@ static struct siege_plan look_for(struct engine *e, struct whole *w)
 {
 	struct siege_plan nowhere = {.node = WORLD_NONE};
 	struct claims_of claims;
-	if (!preempt_allowed(e->world, &w->pod) ||
+	if (!may_preempt_others(e->world, &w->pod) ||
 		needs_claims(e->world, &w->pod, &claims) != REASON_NONE) {
 		return nowhere;
 	}

@@ -33,7 +33,7 @@ void place_share(
 /* What memory comes to differs from GPU to GPU, and so does how much of a quota it takes. */
 bool place_above_quota(const struct place_request *r, int64_t milli)
 {
-	return r->most_milli > 0 && milli > r->most_milli;
+	return r->quota_left_milli > 0 && milli > r->quota_left_milli;
 }
 
 /* Why this GPU cannot take it, most telling first. */

@@ -37,7 +37,8 @@ static void shape_put_terms(struct str *out, const struct terms *terms)
 	}
 }
 
-/* Everything that fit_lasting reads of a request. */
+/* Everything that fit_lasting reads of a request but whether it asks for a share: only those that
+ * do are looked up here. */
 static void put_request(struct str *out, const struct place_request *r)
 {
 	const struct pod *p = r->pod;

@@ -1,4 +1,4 @@
-/* Whom an out-of-memory is charged to. */
+/* Whose an out-of-memory is: the victim's own, or that of tenants over their share. */
 #include "size/blame.h"
 
 #include "base/number.h"

@@ -142,6 +142,7 @@ static const char *const templates[REASON_COUNT] = {
 			      "[, {node} has room on {limit}][; {lacks}][; {nodes}]" FOR_A_NODE,
 	[REASON_EXCLUSIVE] = "needs[ {want}][ with {name}], the GPUs with room have tenants[ with "
 			     "{value}][, the first on {node}][; {lacks}][; {nodes}]",
+	/* test/model/claim_text.c reads this one back. */
 	[REASON_QUOTA] = "needs[ {want}][ on each of {count}], more than a ResourceQuota of the "
 			 "namespace has left"
 			 "[: {name} allows {allowed}][, {used} of it taken]",
@@ -304,7 +305,8 @@ static bool put_best(struct str *out, enum reason reason, const struct explain_f
 	return true;
 }
 
-/* Nothing is an amount too, and people may write any. */
+/* An amount of a quota: 0 is one. A negative one, of a quota that somebody wrote so, is left out.
+ */
 static bool put_charge(struct str *out, const struct explain_facts *f, int64_t milli)
 {
 	char text[QUANTITY_TEXT_MAX];

@@ -153,7 +153,9 @@ bool rooms_could_be_added(const struct room_ask *ask)
 {
 	for (uint32_t i = 0, n = 0; i < world_node_slots(ask->world) && n < NODES_ASKED; i++) {
 		const struct world_node *w = world_node_at(ask->world, i);
-		const struct place_node as = {.noun = &w->noun, .serves_dra = w->dra_slices > 0};
+		const struct place_node as = {.noun = &w->noun,
+			.serves_dra = w->dra_slices > 0,
+			.serves_kai = w->kai_pods > 0};
 		int64_t fits = devices_fits_at(ask->devices, i);
 		if (!w->known || w->noun.gpus <= 0 || (fits > 0 && ask->want->mib > fits) ||
 			place_given_out_by(&as) != UNFIT_NONE) {

@@ -1,5 +1,6 @@
-/* Nodes, policies, namespaces and limit ranges: few and read often, so each keeps its noun unpacked
- * in a small arena of its own. */
+/* Nodes, policies, namespaces and limit ranges: few and read often, so each keeps its decoded
+ * object in a small arena of its own. It is copied by packing and unpacking: a field that
+ * model/pack_change.c forgets is lost here. */
 #include "objects.h"
 
 #include <stdlib.h>

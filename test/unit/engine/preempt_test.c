@@ -1,7 +1,7 @@
 /* C17: who is displaced for whom, and who gets what that frees. */
 #include "evict_bed.h"
 
-struct wish {
+struct gated {
 	const char *name, *share, *policy;
 	int32_t priority;
 	bool never, barred; /* by a gate of somebody else */
@@ -9,7 +9,7 @@ struct wish {
 	const char *zone, *count, *class;
 };
 
-static void tell_wish(struct bed *b, const struct wish *w)
+static void tell_gated(struct bed *b, const struct gated *w)
 {
 	struct pair label[] = {{LABEL_TENANT, "true"}};
 	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, w->share},
@@ -46,7 +46,7 @@ static int64_t milli_of(const char *text)
 	return n;
 }
 
-/* One GPU, which `a` and `b` share. */
+/* One GPU, which `a` and `c` share. */
 static struct bed shared_of(const struct engine_config *cfg, const char *a, int32_t a_priority,
 	const char *c, int32_t c_priority)
 {
@@ -96,7 +96,7 @@ static void expect_nobody(struct bed *b)
 Test(preempt, c17_a_tenant_of_lower_priority_gives_way)
 {
 	struct bed b = shared_by("600", 0, "300", 50);
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.5", .priority = 10});
 	const struct action *a = wait_for_it(&b);
 	cr_assert_not_null(a);
 	cr_expect_str_eq(a->uid, "a");
@@ -137,8 +137,8 @@ Test(preempt, c26_nobody_goes_before_the_class_is_proven)
 				     .holds = true,
 				     .claim = &claim,
 				     .ledger = {both, 2}});
-		tell_wish(
-			&b, &(struct wish){
+		tell_gated(
+			&b, &(struct gated){
 				    .name = "w", .share = "0.5", .priority = 9, .class = "boxed"});
 		cr_expect_eq(wait_for_it(&b) != NULL, proven == 1);
 		bed_finish(&b);
@@ -148,7 +148,7 @@ Test(preempt, c26_nobody_goes_before_the_class_is_proven)
 Test(preempt, c17_after_as_long_as_is_configured)
 {
 	struct bed b = shared_of(&(struct engine_config){.lacks_ms = 1000}, "600", 0, "300", 50);
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.5", .priority = 10});
 	cr_expect_null(step(&b, ACTION_EVICT));
 	b.now += 900;
 	cr_expect_null(step(&b, ACTION_EVICT));
@@ -160,14 +160,14 @@ Test(preempt, c17_after_as_long_as_is_configured)
 Test(preempt, c17_an_equal_priority_is_not_lower)
 {
 	struct bed b = shared_by("600", 10, "300", 50);
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.5", .priority = 10});
 	expect_nobody(&b);
 }
 
 Test(preempt, c17_never_of_the_pod)
 {
 	struct bed b = shared_by("600", 0, "300", 0);
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10, .never = true});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.5", .priority = 10, .never = true});
 	expect_nobody(&b);
 }
 
@@ -184,8 +184,8 @@ Test(preempt, c17_never_of_its_policy)
 			.never_preempts = never};
 		struct change set = {.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p};
 		engine_observe(b.e, &set);
-		tell_wish(&b,
-			&(struct wish){
+		tell_gated(&b,
+			&(struct gated){
 				.name = "w", .share = "0.5", .policy = "polite", .priority = 10});
 		(never ? expect_nobody(&b) : expect_victim(&b, "a"));
 	}
@@ -194,30 +194,30 @@ Test(preempt, c17_never_of_its_policy)
 Test(preempt, c17_the_fewest_then_the_lowest_then_the_least)
 {
 	struct bed b = shared_by("600", 5, "300", 0);
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.6", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.6", .priority = 10});
 	expect_victim(&b, "a");
 	b = shared_by("500", 5, "450", 0);
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.4", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.4", .priority = 10});
 	expect_victim(&b, "c");
 	b = shared_by("500", 0, "450", 0);
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.4", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.4", .priority = 10});
 	expect_victim(&b, "c");
 }
 
 Test(preempt, c17_only_where_the_pod_would_really_fit)
 {
 	struct bed b = shared_by("600", 0, "300", 0);
-	tell_wish(&b,
-		&(struct wish){.name = "w", .share = "0.5", .priority = 10, .zone = "elsewhere"});
+	tell_gated(&b,
+		&(struct gated){.name = "w", .share = "0.5", .priority = 10, .zone = "elsewhere"});
 	expect_nobody(&b);
 	/* n0 has 64 CPUs, each tenant one of them. */
 	b = shared_by("600", 0, "300", 0);
-	tell_wish(&b,
-		&(struct wish){.name = "w", .share = "0.5", .priority = 10, .cpu_milli = 64001});
+	tell_gated(&b,
+		&(struct gated){.name = "w", .share = "0.5", .priority = 10, .cpu_milli = 64001});
 	expect_nobody(&b);
 	b = shared_by("600", 0, "300", 50);
-	tell_wish(&b,
-		&(struct wish){.name = "w", .share = "0.1", .priority = 10, .cpu_milli = 63000});
+	tell_gated(&b,
+		&(struct gated){.name = "w", .share = "0.1", .priority = 10, .cpu_milli = 63000});
 	expect_victim(&b, "a");
 }
 
@@ -225,7 +225,7 @@ Test(preempt, c17_only_where_the_pod_would_really_fit)
 Test(preempt, c17_one_after_the_other)
 {
 	struct bed b = shared_by("500", 0, "500", 0);
-	tell_wish(&b, &(struct wish){.name = "w", .share = "1", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "1", .priority = 10});
 	const struct action *a = wait_for_it(&b);
 	cr_assert_not_null(a);
 	cr_expect_str_eq(a->uid, "a");
@@ -243,7 +243,7 @@ Test(preempt, c17_who_leaves_anyway_is_enough)
 	struct bed b = shared_by("600", 0, "300", 0);
 	tell_tenant(
 		&b, &(struct tenant){.name = "c", .milli = "300", .node = "n0", .deleting = true});
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.4", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.4", .priority = 10});
 	expect_nobody(&b);
 }
 
@@ -258,9 +258,9 @@ static void goes(struct bed *b, const char *name, const char *milli)
 Test(preempt, c17_what_it_frees_is_its_own_for_a_minute)
 {
 	struct bed b = shared_by("600", 0, "300", 50);
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.5", .priority = 10});
 	settle(&b, wait_for_it(&b)->id, 0, "");
-	tell_wish(&b, &(struct wish){.name = "z", .share = "0.5", .priority = 40});
+	tell_gated(&b, &(struct gated){.name = "z", .share = "0.5", .priority = 40});
 	goes(&b, "a", "600");
 	b.now += 100;
 	const struct action *g = step(&b, ACTION_GRANT);
@@ -278,13 +278,13 @@ Test(preempt, c17_and_after_a_minute_whoever_ranks_first_gets_it)
 {
 	for (int gone = 0; gone < 2; gone++) {
 		struct bed b = shared_by("600", 0, "300", 50);
-		struct wish w = {.name = "w", .share = "0.5", .priority = 10};
-		tell_wish(&b, &w);
+		struct gated w = {.name = "w", .share = "0.5", .priority = 10};
+		tell_gated(&b, &w);
 		settle(&b, wait_for_it(&b)->id, 0, "");
 		w.barred = true; /* it cannot take what is held for it */
-		tell_wish(&b, &w);
+		tell_gated(&b, &w);
 		tell_gone(&b, "default", gone == 1 ? "w" : "nobody");
-		tell_wish(&b, &(struct wish){.name = "z", .share = "0.5", .priority = 5});
+		tell_gated(&b, &(struct gated){.name = "z", .share = "0.5", .priority = 5});
 		goes(&b, "a", "600");
 		cr_expect_eq(step(&b, ACTION_GRANT) != NULL, gone == 1, "held for who waits");
 		b.now += 60000;
@@ -306,7 +306,7 @@ Test(preempt, c17_a_budget_that_refuses_sends_it_to_another_gpu)
 	tell_tenant(&b,
 		&(struct tenant){
 			.name = "c", .milli = "950", .node = "n0", .holder = "c1", .uuid = "G1"});
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.5", .priority = 10});
 	const struct action *a = wait_for_it(&b);
 	cr_assert_not_null(a);
 	cr_expect_str_eq(a->uid, "a");
@@ -323,7 +323,7 @@ Test(preempt, c17_never_for_a_saving)
 {
 	struct bed b = shared_by("600", 0, "300", 0);
 	tell_node(&b, "n0", 2, 110);
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.5", .priority = 10});
 	expect_nobody(&b);
 }
 
@@ -331,11 +331,11 @@ Test(preempt, c17_never_for_a_saving)
 Test(preempt, c17_a_keeper_of_lower_rank_is_in_nobodys_way)
 {
 	struct bed b = shared_by("600", 0, "300", 50);
-	tell_wish(&b, &(struct wish){.name = "k", .share = "0.5", .priority = 5, .never = true});
+	tell_gated(&b, &(struct gated){.name = "k", .share = "0.5", .priority = 5, .never = true});
 	cr_expect_null(step(&b, ACTION_EVICT));
 	b.now += 61000;
 	cr_expect_null(step(&b, ACTION_EVICT));
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.5", .priority = 10});
 	expect_victim(&b, "a");
 }
 
@@ -357,8 +357,8 @@ Test(preempt, c17_who_wants_a_gpu_alone_displaces_whoever_is_there)
 {
 	struct bed b = shared_by("200", 0, "300", 0);
 	tell_policy(&b, "solo", EXCLUSIVITY_DEDICATED);
-	tell_wish(
-		&b, &(struct wish){.name = "w", .share = "0.2", .policy = "solo", .priority = 10});
+	tell_gated(
+		&b, &(struct gated){.name = "w", .share = "0.2", .policy = "solo", .priority = 10});
 	const struct action *a = wait_for_it(&b);
 	cr_assert_not_null(a);
 	cr_expect_str_eq(a->uid, "a");
@@ -371,8 +371,8 @@ Test(preempt, c17_who_wants_a_gpu_alone_displaces_whoever_is_there)
 	/* One of them may not be asked: then the other is not either. */
 	b = shared_by("200", 0, "300", 50);
 	tell_policy(&b, "solo", EXCLUSIVITY_DEDICATED);
-	tell_wish(
-		&b, &(struct wish){.name = "w", .share = "0.2", .policy = "solo", .priority = 10});
+	tell_gated(
+		&b, &(struct gated){.name = "w", .share = "0.2", .policy = "solo", .priority = 10});
 	expect_nobody(&b);
 }
 
@@ -400,7 +400,7 @@ static struct bed two_gpus(int32_t first, int32_t second)
 Test(preempt, c17_a_tenant_of_several_gpus_displaces_on_each)
 {
 	struct bed b = two_gpus(0, 0);
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .count = "2", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.5", .count = "2", .priority = 10});
 	const struct action *a = wait_for_it(&b);
 	cr_assert_not_null(a);
 	char first[8];
@@ -413,7 +413,7 @@ Test(preempt, c17_a_tenant_of_several_gpus_displaces_on_each)
 	cr_expect_str_neq(a->uid, first);
 	settle(&b, a->id, 0, "");
 	/* What they free is held, on both. */
-	tell_wish(&b, &(struct wish){.name = "z", .share = "0.6", .priority = 40});
+	tell_gated(&b, &(struct gated){.name = "z", .share = "0.6", .priority = 40});
 	tell_tenant(
 		&b, &(struct tenant){.name = "a", .milli = "900", .node = "n0", .deleting = true});
 	tell_gone(&b, "default", "a");
@@ -442,7 +442,7 @@ Test(preempt, c17_a_tenant_of_several_gpus_displaces_on_each)
 Test(preempt, c17_several_gpus_or_none)
 {
 	struct bed b = two_gpus(0, 50);
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .count = "2", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.5", .count = "2", .priority = 10});
 	expect_nobody(&b);
 }
 
@@ -459,7 +459,7 @@ Test(preempt, c17_a_tenant_of_several_gpus_gives_way)
 				.node = "n0",
 				.holder = "c0,c1",
 				.uuid = "G0,G1"});
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.5", .priority = 10});
 	expect_victim(&b, "g");
 }
 
@@ -508,7 +508,7 @@ Test(preempt, c17_a_whole_pod_displaces_tenants_of_lower_priority)
 	cr_expect_str_eq(a->uid, "c");
 	settle(&b, a->id, 0, "");
 	/* A tenant that ranks higher comes meanwhile: it is not for that that they went. */
-	tell_wish(&b, &(struct wish){.name = "z", .share = "0.5", .priority = 40, .never = true});
+	tell_gated(&b, &(struct gated){.name = "z", .share = "0.5", .priority = 40, .never = true});
 	goes(&b, "a", "600");
 	b.now += 100;
 	cr_expect_null(step(&b, ACTION_GRANT) != NULL && b.plan.actions.items[0].ledger.count > 1
@@ -578,7 +578,7 @@ static struct bed budgeted(void)
 Test(preempt, one_refused_by_its_budget_costs_no_neighbour_of_its_siblings)
 {
 	struct bed b = budgeted();
-	tell_wish(&b, &(struct wish){.name = "w", .share = "0.9", .priority = 10});
+	tell_gated(&b, &(struct gated){.name = "w", .share = "0.9", .priority = 10});
 	const struct action *a = wait_for_it(&b);
 	cr_assert_not_null(a);
 	cr_assert_str_eq(a->uid, "a0");

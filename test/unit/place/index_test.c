@@ -135,7 +135,7 @@ static struct place_request make_request(struct scene *c)
 		.spread = one_in(c, 3)};
 	bool by_memory = one_in(c, 3);
 	r.milli = by_memory ? 0 : 50 * (1 + below(c, 20));
-	r.most_milli = one_in(c, 4) ? 50 * (1 + below(c, 20)) : 0;
+	r.quota_left_milli = one_in(c, 4) ? 50 * (1 + below(c, 20)) : 0;
 	r.max_milli = one_in(c, 4) ? 50 * (1 + below(c, 20)) : 0;
 	r.max_mib = one_in(c, 4) ? 2000 * (1 + below(c, 20)) : 0;
 	r.mem_mib = by_memory || one_in(c, 3) ? 1000 * (1 + below(c, 45)) : 0;

@@ -263,13 +263,13 @@ Test(place, gpus_on_which_the_share_is_above_the_quota_are_passed_over)
 	add_gpu(&s, 0, "small", 1000, 40000);
 	s.gpus.items[0].usable_mib = 40000;
 	struct place_request r = ask(0, 20000);
-	r.most_milli = 300;
+	r.quota_left_milli = 300;
 	cr_assert_eq(place_best_fit(&s, &r).reason, REASON_QUOTA);
 	cr_assert_eq(place_open(&s, &r).node, 0, "a GPU of 80000 MiB: a quarter of it");
-	r.most_milli = 249;
+	r.quota_left_milli = 249;
 	cr_assert_eq(place_open(&s, &r).reason, REASON_QUOTA);
 	add_gpu(&s, 1, "large", 1000, 80000);
-	r.most_milli = 250;
+	r.quota_left_milli = 250;
 	struct place_verdict v = place_best_fit(&s, &r);
 	cr_assert_eq(v.gpu, 1);
 	cr_assert_eq(v.milli, 250);
