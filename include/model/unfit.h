@@ -1,7 +1,6 @@
 /* Why a node does not suit a pod, as the scheduler's filters would find: one cause a node, the one
- * that would still be there when the others were gone. Further down is nearer: what rules out every
- * share and what the pod itself rules out come first, what a pod that leaves would lift comes last.
- */
+ * that would still be there when the others were gone. Further down is nearer: what rules out any
+ * share, or the pod itself rules out, comes first; what a pod that leaves would lift comes last. */
 #ifndef MODEL_UNFIT_H
 #define MODEL_UNFIT_H
 

@@ -334,15 +334,29 @@ Test(fit, c27_is_told_although_there_are_open_gpus_elsewhere)
 		.pod_slots = 10,
 		.gpus = 1,
 		.shares_already = true};
+	struct amount slices = {"nvidia.com/mig-1g.10gb", 7};
+	struct node parted = {
+		.name = "n2", .labels = {wants, 1}, .ready = true, .others = {&slices, 1}};
+	struct node plain = {.name = "n3", .labels = {wants, 1}, .ready = true};
+	struct pod kai = {.ns = "team", .name = "k", .uid = "k", .node = "n3"};
+	kai.scheduler = "kai-scheduler";
 	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
 	struct bed b = bed_make();
 	tell_node(&b, "n0", 1, 110);
 	tell_capacity(&b, &(struct cap){"cap-a", "ca", "GPU-A", false, {0}});
 	engine_observe(b.e, &set);
+	set.node = &parted;
+	engine_observe(b.e, &set);
+	set.node = &plain;
+	engine_observe(b.e, &set);
+	tell_pod(&b, &kai);
 	tell_pod(&b, &p);
 	cr_expect_null(step(&b, ACTION_GRANT));
 	const char *text = said(&b, REASON_OTHER_SHARING);
-	cr_expect_not_null(strstr(text, ": 1 node shares its GPUs already"), "%s", text);
+	const char *both =
+		": 1 node gives out its GPUs as MIG partitions, 1 shares its GPUs already";
+	cr_expect_not_null(strstr(text, both), "%s", text);
+	cr_expect_null(strstr(text, "KAI"), "a node without GPUs: %s", text);
 	bed_finish(&b);
 }
 

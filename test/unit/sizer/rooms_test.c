@@ -233,6 +233,21 @@ Test(rooms, a_node_of_others_has_none)
 	finish(&s);
 }
 
+Test(rooms, no_node_is_added_that_is_like_one_of_kai)
+{
+	struct site s;
+	struct pod kai = {.ns = "team", .name = "k", .uid = "k", .node = "node"};
+	struct change c = {.kind = KIND_POD, .pod = &kai};
+	init(&s);
+	node(&s, 4, true, false);
+	cr_expect(rooms_could_be_added(&s.ask));
+	kai.scheduler = "kai-scheduler";
+	kai.gpus = 1;
+	bed_world(s.bed, &c);
+	cr_expect_not(rooms_could_be_added(&s.ask));
+	finish(&s);
+}
+
 Test(rooms, some_gpus_can_be_left_out)
 {
 	struct site s;
