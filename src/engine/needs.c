@@ -53,8 +53,8 @@ static struct place_node *node_of(struct picture *picture, const struct holder *
  * with the snapshot. */
 static void count_unbound(struct needs *needs)
 {
-	for (size_t i = 0; i < world_class_count(needs->picture->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(needs->picture->world, WORLD_TENANT, i);
+	vec_for_each (const uint32_t, i, &needs->picture->unsettled) {
+		const struct world_pod *p = world_class_at(needs->picture->world, WORLD_TENANT, *i);
 		if (p->takes->extra == NULL || p->gpu->gated || p->node != WORLD_NONE ||
 			p->gpu->capacity_pod == NULL || world_pod_terminal(p)) {
 			continue;

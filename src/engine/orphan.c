@@ -210,10 +210,10 @@ static void found(struct orphans *orphans, const struct world_pod *p, uint32_t s
 /* Whoever stands in the ledger of a capacity pod of the picture is on its GPU. */
 static void find_stranded(struct orphans *orphans)
 {
-	for (size_t i = 0; i < world_class_count(orphans->picture->world, WORLD_TENANT); i++) {
+	vec_for_each (const uint32_t, i, &orphans->picture->unsettled) {
 		const struct world_pod *p =
-			world_class_at(orphans->picture->world, WORLD_TENANT, i);
-		uint32_t slot = world_class_slot(orphans->picture->world, WORLD_TENANT, i);
+			world_class_at(orphans->picture->world, WORLD_TENANT, *i);
+		uint32_t slot = world_class_slot(orphans->picture->world, WORLD_TENANT, *i);
 		if (p->gpu->gated || world_pod_terminal(p) || p->gpu->uuid == NULL ||
 			(p->gpu->devices == 1 && snap_counted(orphans->picture, slot))) {
 			continue;

@@ -346,8 +346,8 @@ static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
 /* The condition still says that it waits although it runs: correct it. */
 static void correct_placed(struct engine *e, int64_t now, struct plan *plan)
 {
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+	vec_for_each (const uint32_t, i, &e->picture.unsettled) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, *i);
 		if (p->gpu->gated || !p->gpu->waiting_shown || p->gpu->uuid == NULL ||
 			world_pod_terminal(p)) {
 			continue;

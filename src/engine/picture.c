@@ -33,6 +33,7 @@ void picture_finish(struct picture *picture)
 	VEC_FINISH(&picture->snap_nodes);
 	VEC_FINISH(&picture->node_to_snap);
 	VEC_FINISH(&picture->counted);
+	VEC_FINISH(&picture->unsettled);
 	map_finish(&picture->gpus_by_uuid);
 }
 
@@ -44,6 +45,7 @@ void picture_begin(struct picture *picture)
 	VEC_CLEAR(&picture->node_to_snap);
 	map_clear(&picture->gpus_by_uuid);
 	VEC_CLEAR(&picture->counted);
+	VEC_CLEAR(&picture->unsettled);
 	for (size_t slots = 0; slots < world_pod_slots(picture->world); slots += COUNTED_BITS) {
 		VEC_PUSH(&picture->counted, 0);
 	}

@@ -67,6 +67,9 @@ struct picture {
 	struct {
 		VEC_FIELDS(uint64_t);
 	} counted; /* a bit for each pod slot: the ledger counted it in this step */
+	struct {
+		VEC_FIELDS(uint32_t);
+	} unsettled; /* of the world's tenants: all but those that run where a ledger has them */
 };
 
 struct chosen {

@@ -48,13 +48,13 @@ static void gather(struct engine *e)
 	for (size_t i = 0; i < before; i++) {
 		VEC_PUSH(&r->kept, gap);
 	}
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+	vec_for_each (const uint32_t, i, &e->picture.unsettled) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, *i);
 		if (!p->gpu->gated || p->deleting || world_pod_terminal(p)) {
 			continue;
 		}
 		struct candidate c = {waiter_of(&e->book, p, e->time.now),
-			world_class_slot(e->world, WORLD_TENANT, i)};
+			world_class_slot(e->world, WORLD_TENANT, *i)};
 		waiter_refresh(c.waiter, p);
 		if (c.waiter->ranked > 0 && c.waiter->ranked == r->last) {
 			r->kept.items[c.waiter->rank] = c;

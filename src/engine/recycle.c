@@ -160,8 +160,8 @@ static void look_at(struct engine *e, const struct world_pod *p, struct plan *pl
 void recycle_tenants(struct engine *e, struct plan *plan)
 {
 	recycled_sweep(&e->evictions);
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+	vec_for_each (const uint32_t, i, &e->picture.unsettled) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, *i);
 		if (is_stuck(p)) {
 			look_at(e, p, plan);
 		} else if (p->gpu->told == REASON_PINNED_UNSCHEDULABLE && !p->gpu->gated &&

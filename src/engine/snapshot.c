@@ -422,6 +422,14 @@ static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slo
 	}
 }
 
+/* It runs on one GPU, where a ledger has it, and its conditions say nothing else. */
+static bool is_settled(const struct picture *picture, const struct world_pod *p, uint32_t slot)
+{
+	const struct world_gpu *g = p->gpu;
+	return p->node != WORLD_NONE && !g->gated && g->devices == 1 && !g->waiting_shown &&
+	       g->told != REASON_PINNED_UNSCHEDULABLE && snap_counted(picture, slot);
+}
+
 void snapshot_build(struct engine *e)
 {
 	picture_begin(&e->picture);
@@ -433,9 +441,13 @@ void snapshot_build(struct engine *e)
 	health_look(&e->ailments);
 	add_holders(e);
 	scale_discount(&e->scale);
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		add_tenant(e, world_class_at(e->world, WORLD_TENANT, i),
-			world_class_slot(e->world, WORLD_TENANT, i));
+	for (uint32_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);
+		add_tenant(e, p, slot);
+		if (!is_settled(&e->picture, p, slot)) {
+			VEC_PUSH(&e->picture.unsettled, i);
+		}
 	}
 	departed_count(e);
 	landings_count(e);
