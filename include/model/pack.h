@@ -28,5 +28,6 @@ struct unpack {
 uint64_t unpack_u64(struct unpack *u);
 int64_t unpack_i64(struct unpack *u);
 const char *unpack_text(struct unpack *u);
+const char *unpack_name(struct unpack *u); /* bad where there is none */
 
 #endif

@@ -19,6 +19,7 @@
 #define WIRE_NO_PATH ""
 
 enum wire_method { WIRE_GET, WIRE_POST, WIRE_PUT, WIRE_PATCH, WIRE_DELETE };
+const char *wire_method_name(enum wire_method method);
 
 struct wire_request {
 	enum wire_method method;

@@ -14,53 +14,53 @@
 
 struct world_gpu;
 
-/* A capacity pod, by name: from the moment we ask for it. */
+/* A capacity pod, by name: from the moment we ask for it. What every step asks of each of them
+ * comes first and close together: that is most of what a step waits for. */
 struct holder {
-	char *name;	    /* owned */
-	char *uid;	    /* owned; NULL until it exists */
-	char *node;	    /* owned; where it was asked to be, or is */
-	uint32_t node_at;   /* the world's place of it; counts only where the names agree */
-	struct arena arena; /* of `pod` */
-	struct pod pod;	    /* as of `stamp` */
-	bool in_world;
-	uint64_t stamp;
-	uint32_t at;	 /* its place in the books */
+	char *name;	  /* owned */
+	char *node;	  /* owned; where it was asked to be, or is */
+	uint32_t node_at; /* the world's place of it; counts only where the names agree */
+	uint32_t at;	  /* its place in the books */
+	uint64_t seen;
 	uint64_t flight; /* the write under way, 0: none; by holder_sends alone */
+	char *acked_rv;	 /* owned; version of the acknowledged ledger */
+	char *avoid_rv;	 /* owned; a write from this version failed: wait for another */
 	enum action_type flight_type;
-	char *flight_rv; /* owned; the version that a grant or deletion was last made from */
-	/* the ledger that was acknowledged, or asked for while the fate of that is open */
-	struct arena asked_arena;
-	struct ledger asked;
+	bool in_world;
 	bool asked_holds;		 /* `asked` is what counts, not the world's */
 	bool asked_keeps, asked_movable; /* with it: its node stays; it may be evicted (C39) */
-	/* C14: its companion was last asked to go; 0: never */
-	int64_t companion_gone_at;
-	int64_t mend_at; /* no write before that only puts right what stands there */
-	char *acked_rv;	 /* owned; version of the acknowledged ledger */
-	int64_t acked_at;
-	char *avoid_rv; /* owned; a write from this version failed: wait for another */
-	int64_t avoid_until;
-	int64_t expires_at;	      /* assumed but never seen by then: forgotten */
-	int64_t idle_since;	      /* -1: has tenants or demand */
-	bool has_grace;		      /* it had tenants, so the next one is known */
-	int64_t grace_ms;	      /* how long it stays after those that it had last */
-	uint64_t grace_stamp;	      /* that was learnt as of the `stamp` before this; 0: never */
+	bool has_grace;			 /* it had tenants, so the next one is known */
+	bool deleted;			 /* our deletion was acknowledged */
+	bool search;	     /* opened to find an orphan, not found to hold one: gets nobody */
+	bool told_doubled;   /* that another tells its GPU too */
+	bool mps, told_held; /* it runs the daemon of MPS; that this takes nobody was told */
+	uint64_t stamp;	     /* of the world's pod, of which `pod` is */
+	uint32_t snap_at;    /* its place in the snapshot of step `snap_step` */
+	uint64_t snap_step;
 	int64_t opened_at, told_from; /* first known; what agents saw since is of it */
 	int64_t lost_at;	/* it told its GPU but does not hold it since then; -1: it does */
 	int64_t refused_at;	/* kept from its node or its start since then; -1: not */
+	int64_t idle_since;	/* -1: has tenants or demand */
 	int64_t going_at;	/* it was first seen being deleted; -1: it is not */
 	uint64_t wanted, amiss; /* steps: a waiter chose it; who is not of its mode was on it */
-	bool deleted;		/* our deletion was acknowledged */
-	bool search;		/* opened to find an orphan, not found to hold one: gets nobody */
-	bool told_doubled;	/* that another tells its GPU too */
-	struct trust trust;	/* in its ledger, as it stands */
-	bool mps, told_held;	/* it runs the daemon of MPS; that this takes nobody was told */
-	char *refusal;		/* owned; why it could not be created; asked again at `retry_at` */
+	int64_t expires_at;	/* assumed but never seen by then: forgotten */
+	struct pod pod;		/* as of `stamp` */
+	struct arena arena;	/* of `pod` */
+	char *uid;		/* owned; NULL until it exists */
+	char *flight_rv;	/* owned; the version that a grant or deletion was last made from */
+	/* the ledger that was acknowledged, or asked for while the fate of that is open */
+	struct arena asked_arena;
+	struct ledger asked;
+	int64_t companion_gone_at; /* C14: its companion was asked to go; 0: never */
+	int64_t mend_at;	   /* no write before that only puts right what stands there */
+	int64_t acked_at;
+	int64_t avoid_until;
+	int64_t grace_ms;     /* how long it stays after those that it had last */
+	uint64_t grace_stamp; /* that was learnt as of the `stamp` before this; 0: never */
+	struct trust trust;   /* in its ledger, as it stands */
+	char *refusal;	      /* owned; why it could not be created; asked again at `retry_at` */
 	int64_t retry_at;
 	struct backoff backoff;
-	uint32_t snap_at; /* its place in the snapshot of step `snap_step` */
-	uint64_t snap_step;
-	uint64_t seen;
 };
 
 /* Its ledger as it counts: what was asked for last, or what the watch shows. */

@@ -8,6 +8,8 @@
 #include "step_time.h"
 #include "world/world.h"
 
+_Static_assert(MAP_NONE == WORLD_NONE, "what is in no map is in no picture");
+
 static const char *uuid_of(const struct picture *picture, uint32_t at)
 {
 	const struct gpu_identity *id = picture->snap_gpus.items[at].holder->pod.identity;
@@ -51,12 +53,6 @@ void picture_begin(struct picture *picture)
 	}
 }
 
-static uint32_t gpu_first(const struct picture *picture, uint64_t hash, const char *uuid)
-{
-	uint32_t at = map_find(&picture->gpus_by_uuid, hash, uuid);
-	return at == MAP_NONE ? WORLD_NONE : at;
-}
-
 /* Two capacity pods of one node that tell the same UUID: one of them is wrong, and nobody knows
  * which. Neither gets a grant. Another node's word is no reason to doubt this one's. */
 void gpu_index_add(struct picture *picture, uint32_t at)
@@ -67,7 +63,7 @@ void gpu_index_add(struct picture *picture, uint32_t at)
 		return;
 	}
 	uint64_t hash = hash_text(uuid);
-	uint32_t other = gpu_first(picture, hash, uuid), last = WORLD_NONE;
+	uint32_t other = map_find(&picture->gpus_by_uuid, hash, uuid), last = WORLD_NONE;
 	picture->snap_gpus.items[at].repeats = other != WORLD_NONE;
 	if (other == WORLD_NONE) {
 		map_put(&picture->gpus_by_uuid, hash, at);
@@ -86,7 +82,7 @@ void gpu_index_add(struct picture *picture, uint32_t at)
 
 uint32_t snap_gpu_first(const struct picture *picture, const char *uuid)
 {
-	return gpu_first(picture, hash_text(uuid), uuid);
+	return map_find(&picture->gpus_by_uuid, hash_text(uuid), uuid);
 }
 
 uint32_t snap_gpu_next(const struct picture *picture, uint32_t gpu)

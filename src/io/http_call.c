@@ -217,23 +217,6 @@ static void headers_set(struct http_call *call)
 	curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, call->headers);
 }
 
-static const char *method_text(enum wire_method method)
-{
-	switch (method) {
-	case WIRE_GET:
-		return "GET";
-	case WIRE_POST:
-		return "POST";
-	case WIRE_PUT:
-		return "PUT";
-	case WIRE_PATCH:
-		return "PATCH";
-	case WIRE_DELETE:
-		return "DELETE";
-	}
-	return "GET";
-}
-
 static void tls_set(CURL *e, struct http_target *t)
 {
 	curl_easy_setopt(e, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
@@ -332,7 +315,7 @@ void http_call_prepare(struct http_call *call, struct http_target *t)
 		curl_easy_setopt(e, CURLOPT_POSTFIELDS, call->body != NULL ? call->body : "");
 	}
 	if (call->method != WIRE_GET) {
-		curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, method_text(call->method));
+		curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, wire_method_name(call->method));
 	}
 	connection_set(call, t);
 	headers_set(call);

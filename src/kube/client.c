@@ -32,23 +32,6 @@ struct kube {
 	size_t count;
 };
 
-static const char *method_name(enum wire_method method)
-{
-	switch (method) {
-	case WIRE_GET:
-		return "GET";
-	case WIRE_POST:
-		return "POST";
-	case WIRE_PUT:
-		return "PUT";
-	case WIRE_PATCH:
-		return "PATCH";
-	case WIRE_DELETE:
-		return "DELETE";
-	}
-	BUG("a method that is none");
-}
-
 struct kube *kube_create(struct wire *wire, struct kube_cred *cred, const struct clock *clock,
 	struct metric_registry *metrics)
 {
@@ -119,7 +102,7 @@ static void count_call(struct kube *k, const struct call *c, int status)
 	CLEANUP(str_finish) struct str labels = STR_INIT(128);
 	char code[8];
 	snprintf(code, sizeof code, "%d", status);
-	metric_label(&labels, "verb", c->is_stream ? "WATCH" : method_name(c->method));
+	metric_label(&labels, "verb", c->is_stream ? "WATCH" : wire_method_name(c->method));
 	metric_label(&labels, "code", code);
 	metric_add(metric_get(k->metrics, METRIC_COUNTER, "aliquot_api_requests_total",
 			   "Requests to the API server that ended, by verb and HTTP status (0: no "

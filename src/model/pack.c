@@ -68,6 +68,13 @@ const char *unpack_text(struct unpack *u)
 	return text;
 }
 
+const char *unpack_name(struct unpack *u)
+{
+	const char *text = unpack_text(u);
+	u->bad = u->bad || text == NULL;
+	return text_or(text, "");
+}
+
 uint32_t unpack_count(struct unpack *u)
 {
 	uint64_t n = unpack_u64(u);
@@ -93,7 +100,7 @@ struct pairs unpack_pairs(struct unpack *u)
 	struct pairs p = {.count = unpack_count(u)};
 	p.items = ARENA_ARRAY(u->arena, struct pair, p.count);
 	for (uint32_t i = 0; i < p.count; i++) {
-		p.items[i].key = unpack_text(u);
+		p.items[i].key = unpack_name(u);
 		p.items[i].value = unpack_text(u);
 	}
 	return p;
@@ -112,7 +119,7 @@ const char **unpack_texts(struct unpack *u, uint32_t *ret_count)
 	uint32_t count = unpack_count(u);
 	const char **texts = ARENA_ARRAY(u->arena, const char *, count);
 	for (uint32_t i = 0; i < count; i++) {
-		texts[i] = unpack_text(u);
+		texts[i] = unpack_name(u);
 	}
 	*ret_count = count;
 	return texts;
@@ -133,7 +140,7 @@ struct terms unpack_terms(struct unpack *u)
 	struct terms t = {.count = unpack_count(u)};
 	t.items = ARENA_ARRAY(u->arena, struct term, t.count);
 	for (uint32_t i = 0; i < t.count; i++) {
-		t.items[i].key = unpack_text(u);
+		t.items[i].key = unpack_name(u);
 		t.items[i].operator=(enum term_operator) unpack_u64(u);
 		t.items[i].values = unpack_texts(u, &t.items[i].value_count);
 	}
@@ -154,7 +161,7 @@ struct amounts unpack_amounts(struct unpack *u)
 	struct amounts a = {.count = unpack_count(u)};
 	a.items = ARENA_ARRAY(u->arena, struct amount, a.count);
 	for (uint32_t i = 0; i < a.count; i++) {
-		a.items[i].name = unpack_text(u);
+		a.items[i].name = unpack_name(u);
 		a.items[i].value = unpack_i64(u);
 	}
 	return a;

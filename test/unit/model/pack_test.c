@@ -320,6 +320,24 @@ Test(pack, no_list_is_forgotten)
 	expect_told_apart(&f, before.p, before.len, "driver");
 }
 
+/* A journal that somebody changed may say so. */
+Test(pack, what_is_found_by_its_name_has_one)
+{
+	CLEANUP(arena_finish) struct arena arena = {0};
+	CLEANUP(str_finish) struct str out = STR_INIT(PACKED_MAX);
+	struct pair label = {NULL, "v"};
+	struct node node = {.name = "n", .labels = {&label, 1}};
+	struct change c = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &node}, back = {0};
+	change_pack(&out, &c);
+	struct unpack u = {.p = out.p, .n = out.len, .arena = &arena};
+	cr_expect_not(change_unpack(&u, &back));
+	label.key = "k";
+	str_reset(&out);
+	change_pack(&out, &c);
+	u = (struct unpack){.p = out.p, .n = out.len, .arena = &arena};
+	cr_expect(change_unpack(&u, &back));
+}
+
 /* Each kind of object and each way in which it can change. */
 static void change_round_trip(const struct change *c, struct arena *arena)
 {
