@@ -47,7 +47,7 @@ Test(bounds, c6_a_maximum_that_is_lowered_replaces_each_pod_once)
 	int before = p.bed->evictions;
 	p.bed->sizing.max_percent = 50;
 	bed_policy(p.bed);
-	p.quota_left_milli = 500;
+	p.most_milli = 500;
 	played_run(&p, 2);
 	cr_expect_eq(target(&p), 500, "at once, and not after the delay for savings");
 	lose_one(&p);
@@ -65,7 +65,7 @@ Test(bounds, c8_nobody_is_wished_more_than_the_maximum)
 	int before = p.bed->evictions;
 	p.bed->sizing.max_percent = 50;
 	bed_policy(p.bed);
-	p.quota_left_milli = 500;
+	p.most_milli = 500;
 	p.bed->wish = (struct sizer_wish){.milli = 0};
 	lose_one(&p);
 	played_run(&p, 600);
@@ -120,7 +120,7 @@ Test(bounds, what_a_person_takes_away_is_no_shrink_of_ours)
 	int64_t before = heals_of(x->containers.items[0])->shrunk_ms;
 	p.bed->sizing.max_percent = 50;
 	bed_policy(p.bed);
-	p.quota_left_milli = 500;
+	p.most_milli = 500;
 	played_run(&p, 2);
 	cr_expect_eq(target(&p), 500);
 	cr_expect_leq(heals_of(x->containers.items[0])->shrunk_ms, before);

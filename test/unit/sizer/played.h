@@ -38,9 +38,8 @@ struct played {
 	bool reached;			  /* the webhook is, by the canary */
 	int64_t seen_ms;		  /* and was last; 0: now */
 	int64_t leads_since_ms;
-	int min_available; /* of its budget */
-	int64_t quota_left_milli,
-		least_milli; /* as admission bounds by the policy; 0: it does not */
+	int min_available;		 /* of its budget */
+	int64_t most_milli, least_milli; /* as admission bounds by the policy; 0: it does not */
 	int refusals, most_away;
 };
 
@@ -160,9 +159,8 @@ static inline struct played_pod *played_make(struct played *p, const char *app, 
 								  : 300;
 		it->mib = o != NULL && o->r.container_count > 0 ? o->r.containers[0].target.mib
 								: 7168;
-		it->milli = p->quota_left_milli > 0 && it->milli > p->quota_left_milli
-				    ? p->quota_left_milli
-				    : it->milli;
+		it->milli =
+			p->most_milli > 0 && it->milli > p->most_milli ? p->most_milli : it->milli;
 		it->milli = it->milli < p->least_milli ? p->least_milli : it->milli;
 		it->whole = it->milli >= MODEL_GPU_MILLI;
 		it->hangs = it->whole ? REASON_NONE : p->hangs;
