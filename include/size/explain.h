@@ -36,8 +36,8 @@ struct explain_facts {
 	const char *refuser; /* the admission policy that lets nobody ask for one; NULL: none */
 	int64_t quota_milli, quota_used_milli; /* Quota: of the one in `name` */
 	const char *name;  /* policy, container, scheduler, node, gate, framework, gang, annotation
-			      key,  ResourceQuota, RuntimeClass, or for whom a GPU is kept;
-			      Exclusive:  the pod's own rule */
+			      key, ResourceQuota, RuntimeClass, or for whom a GPU is kept;
+			      Exclusive: the pod's own rule */
 	const char *value; /* the text that cannot be read, what the API server said; Exclusive:
 			      the rule of those who are there */
 	const char *expected; /* what to write instead */

@@ -18,7 +18,7 @@
  * of it anywhere (pod_bounds.c, pod_placing.c). What the pod uses stays counted as far as it was
  * read, and nobody places it. */
 
-#define LABELS_READ    16384 /* of these pod_bounds.c keeps the half */
+#define LABELS_READ    16384 /* pod_bounds.c keeps half as much */
 #define NOTES_MAX      65536
 #define LIST_MAX       32768
 #define RULES_MAX      65536 /* about nodes */

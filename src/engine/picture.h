@@ -69,7 +69,7 @@ struct picture {
 	} counted; /* a bit for each pod slot: the ledger counted it in this step */
 	struct {
 		VEC_FIELDS(uint32_t);
-	} unsettled; /* of the world's tenants: all but those that run where a ledger has them */
+	} unsettled; /* indexes of the world's tenants, but for those that run as a ledger says */
 };
 
 struct chosen {
