@@ -64,6 +64,8 @@ static inline struct view view_of(const char *text)
 }
 bool view_equals(struct view v, const char *text);
 bool view_starts_with(struct view v, const char *prefix);
+/* The beginning of a text (NULL: none), of so many bytes at most and without half a character. */
+struct view text_cut(const char *text, size_t most);
 struct view view_trim(struct view v); /* ASCII blanks at both ends */
 /* Cuts the part before `separator` off the front of *rest; the whole rest if there is none. False
  * at the end. */

@@ -1,9 +1,5 @@
-/* Reading JSON: bytes to jansson values under limits, and values to plain structs by table.
- *
- * A table says which member at which path goes to which field as which type. Unknown members are
- * ignored, null counts as absent, an absent member leaves the field as it was, and a member of
- * another type is FAULT_INVALID naming path and types ("spec.nodeName: string expected, integer
- * found"). Text is copied into the caller's arena. A jansson value never outlives its decoder. */
+/* Reading JSON: bytes to jansson values under limits, and members of values by their paths; values
+ * become plain structs by table (json/fields.h). A jansson value never outlives its decoder. */
 #ifndef JSON_DECODE_H
 #define JSON_DECODE_H
 
@@ -72,7 +68,11 @@ struct decode_field {
 MUST_CHECK int decode_fields(const json_t *object, const struct decode_field *fields, size_t count,
 	struct arena *arena, void *ret, struct fault *ret_fault);
 
-/* The member at a path, checked to be of a type; *ret_value is NULL if absent or null. Borrowed. */
+/* The member at a path (see struct field in json/fields.h); *ret_value is NULL if absent or null.
+ * FAULT_INVALID: something on the way is no object. Borrowed. */
+MUST_CHECK int decode_member(
+	const json_t *object, const char *path, const json_t **ret_value, struct fault *ret_fault);
+/* The same, checked to be of a type. */
 MUST_CHECK int decode_array(
 	const json_t *object, const char *path, const json_t **ret_value, struct fault *ret_fault);
 MUST_CHECK int decode_object(
@@ -85,6 +85,8 @@ MUST_CHECK int decode_texts(const json_t *array, struct arena *arena, const char
 	uint32_t *ret_count, struct fault *ret_fault);
 /* Whatever is there, unchecked; NULL if absent or null. */
 const json_t *decode_find(const json_t *object, const char *path);
+/* NULL also if it is no text. Borrowed. */
+const char *decode_find_text(const json_t *object, const char *path);
 
 /* "string expected, integer found". Returns -1. */
 int decode_mismatch(const json_t *value, const char *expected, struct fault *ret_fault);

@@ -227,6 +227,18 @@ struct view view_trim(struct view v)
 	return v;
 }
 
+struct view text_cut(const char *text, size_t most)
+{
+	struct view v = {text_or(text, ""), text != NULL ? strnlen(text, most + 1) : 0};
+	if (v.n > most) {
+		v.n = most;
+		while (v.n > 0 && ((unsigned char)v.p[v.n] & 0xC0) == 0x80) {
+			v.n--;
+		}
+	}
+	return v;
+}
+
 bool view_next(struct view *rest, char separator, struct view *ret_part)
 {
 	if (rest->p == NULL) {

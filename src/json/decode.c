@@ -1,4 +1,4 @@
-/* Bytes to jansson values under limits, values to structs by table. */
+/* Bytes to jansson values under limits, and members of values by their paths. */
 #include "json/decode.h"
 
 #include <stdlib.h>
@@ -132,24 +132,25 @@ static const json_t *walk(
 	const json_t *object, const char *path, const json_t **ret_blocker, size_t *ret_length)
 {
 	const char *from = path;
+	bool last = false;
 	while (object != NULL && !json_is_null(object)) {
 		if (!json_is_object(object)) {
 			*ret_blocker = object;
 			*ret_length = from > path ? (size_t)(from - path - 1) : 0;
 			return NULL;
 		}
-		const char *dot = strchr(from, '.');
-		size_t n = dot != NULL ? (size_t)(dot - from) : strlen(from);
+		size_t n = last ? strlen(from) : strcspn(from, "./");
 		object = json_object_getn(object, from, n);
-		if (dot == NULL) {
+		if (from[n] == '\0') {
 			return json_is_null(object) ? NULL : object;
 		}
-		from = dot + 1;
+		last = from[n] == '/';
+		from += n + 1;
 	}
 	return NULL;
 }
 
-static int find(
+int decode_member(
 	const json_t *object, const char *path, const json_t **ret_value, struct fault *ret_fault)
 {
 	const json_t *blocker = NULL;
@@ -170,11 +171,16 @@ const json_t *decode_find(const json_t *object, const char *path)
 	return walk(object, path, &blocker, &n);
 }
 
+const char *decode_find_text(const json_t *object, const char *path)
+{
+	return json_string_value(decode_find(object, path));
+}
+
 int decode_array(
 	const json_t *object, const char *path, const json_t **ret_value, struct fault *ret_fault)
 {
 	const json_t *value = NULL;
-	if (find(object, path, &value, ret_fault) < 0) {
+	if (decode_member(object, path, &value, ret_fault) < 0) {
 		return -1;
 	}
 	if (value != NULL && !json_is_array(value)) {
@@ -189,7 +195,7 @@ int decode_object(
 	const json_t *object, const char *path, const json_t **ret_value, struct fault *ret_fault)
 {
 	const json_t *value = NULL;
-	if (find(object, path, &value, ret_fault) < 0) {
+	if (decode_member(object, path, &value, ret_fault) < 0) {
 		return -1;
 	}
 	if (value != NULL && !json_is_object(value)) {
@@ -204,7 +210,7 @@ int decode_text(
 	const json_t *object, const char *path, const char **ret_text, struct fault *ret_fault)
 {
 	const json_t *value = NULL;
-	if (find(object, path, &value, ret_fault) < 0) {
+	if (decode_member(object, path, &value, ret_fault) < 0) {
 		return -1;
 	}
 	if (value != NULL && !json_is_string(value)) {
@@ -306,7 +312,7 @@ int decode_fields(const json_t *object, const struct decode_field *fields, size_
 	for (size_t i = 0; i < count; i++) {
 		const struct decode_field *f = &fields[i];
 		const json_t *value = NULL;
-		if (find(object, f->path, &value, ret_fault) < 0) {
+		if (decode_member(object, f->path, &value, ret_fault) < 0) {
 			return -1;
 		}
 		if (value == NULL) {

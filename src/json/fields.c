@@ -1,0 +1,577 @@
+/* Tables of fields: structs out of JSON values, and back. */
+#include "json/fields.h"
+
+#include "base/clock.h"
+#include "json/decode.h"
+
+/* --- integers and flags --- */
+
+int fields_in_range(const struct field *f, int64_t value, struct fault *ret_fault)
+{
+	return (f->min == 0 && f->max == 0) || (value >= f->min && value <= f->max)
+		       ? 0
+		       : fault_set(ret_fault, FAULT_INVALID, "%lld is not between %lld and %lld",
+				 (long long)value, (long long)f->min, (long long)f->max);
+}
+
+static int read_integer(const json_t *value, const struct field *f, int64_t least, int64_t most,
+	int64_t *ret_value, struct fault *ret_fault)
+{
+	if (!json_is_integer(value)) {
+		return decode_mismatch(value, "integer", ret_fault);
+	}
+	int64_t whole = (int64_t)json_integer_value(value);
+	if (whole < least || whole > most) {
+		return fault_set(
+			ret_fault, FAULT_INVALID, "%lld is out of range", (long long)whole);
+	}
+	*ret_value = whole;
+	return fields_in_range(f, whole, ret_fault);
+}
+
+static int read_i32(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	int64_t whole = 0;
+	(void)arena;
+	if (read_integer(value, f, INT32_MIN, INT32_MAX, &whole, ret_fault) < 0) {
+		return -1;
+	}
+	*(int32_t *)to = (int32_t)whole;
+	return 0;
+}
+
+static void write_i32(struct build *b, const struct field *f, const void *from)
+{
+	(void)f;
+	build_i64(b, *(const int32_t *)from);
+}
+
+static bool is_no_i32(const struct field *f, const void *from)
+{
+	(void)f;
+	return *(const int32_t *)from == 0;
+}
+
+static int read_i64(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	(void)arena;
+	return read_integer(value, f, INT64_MIN, INT64_MAX, to, ret_fault);
+}
+
+static void write_i64(struct build *b, const struct field *f, const void *from)
+{
+	(void)f;
+	build_i64(b, *(const int64_t *)from);
+}
+
+static bool is_no_i64(const struct field *f, const void *from)
+{
+	(void)f;
+	return *(const int64_t *)from == 0;
+}
+
+static int read_flag(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	(void)f, (void)arena;
+	if (!json_is_boolean(value)) {
+		return decode_mismatch(value, "boolean", ret_fault);
+	}
+	*(bool *)to = json_is_true(value);
+	return 0;
+}
+
+static void write_flag(struct build *b, const struct field *f, const void *from)
+{
+	(void)f;
+	build_bool(b, *(const bool *)from);
+}
+
+static bool is_no_flag(const struct field *f, const void *from)
+{
+	(void)f;
+	return !*(const bool *)from;
+}
+
+static int read_there(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	(void)f, (void)arena, (void)ret_fault;
+	*(bool *)to = value != NULL;
+	return 0;
+}
+
+const struct field_kind field_i32 = {read_i32, write_i32, is_no_i32, false};
+const struct field_kind field_i64 = {read_i64, write_i64, is_no_i64, false};
+const struct field_kind field_flag = {read_flag, write_flag, is_no_flag, false};
+const struct field_kind field_there = {read_there, NULL, NULL, false};
+
+/* --- texts and times --- */
+
+static int read_text(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	(void)f;
+	if (!json_is_string(value)) {
+		return decode_mismatch(value, "string", ret_fault);
+	}
+	*(const char **)to =
+		arena_strndup(arena, json_string_value(value), json_string_length(value));
+	return 0;
+}
+
+static void write_text(struct build *b, const struct field *f, const void *from)
+{
+	const char *text = text_or(*(const char *const *)from, "");
+	build_view(b, f->max > 0 ? text_cut(text, (size_t)f->max) : view_of(text));
+}
+
+static bool is_no_text(const struct field *f, const void *from)
+{
+	(void)f;
+	return text_empty(*(const char *const *)from);
+}
+
+static int read_time(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	(void)f, (void)arena;
+	if (!json_is_string(value)) {
+		return decode_mismatch(value, "time", ret_fault);
+	}
+	if (!time_parse(json_string_value(value), to)) {
+		return fault_set(ret_fault, FAULT_INVALID,
+			"RFC 3339 time expected, \"%.40s\" found", json_string_value(value));
+	}
+	return 0;
+}
+
+static void write_time(struct build *b, const struct field *f, const void *from)
+{
+	char text[TIME_TEXT_MAX];
+	(void)f;
+	build_text(b, time_format(*(const int64_t *)from, text));
+}
+
+static bool is_no_time(const struct field *f, const void *from)
+{
+	(void)f;
+	return *(const int64_t *)from <= 0;
+}
+
+static void write_micro(struct build *b, const struct field *f, const void *from)
+{
+	char text[TIME_TEXT_MAX];
+	(void)f;
+	build_text(b, time_format_micro(*(const int64_t *)from, text));
+}
+
+static int read_note(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	return json_is_string(value) ? read_text(value, f, arena, to, ret_fault) : 0;
+}
+
+static void write_constant(struct build *b, const struct field *f, const void *from)
+{
+	(void)from;
+	build_text(b, f->words[0]);
+}
+
+const struct field_kind field_text = {read_text, write_text, is_no_text, false};
+const struct field_kind field_note = {read_note, NULL, NULL, false};
+const struct field_kind field_constant = {NULL, write_constant, NULL, false};
+const struct field_kind field_time = {read_time, write_time, is_no_time, false};
+const struct field_kind field_micro = {read_time, write_micro, is_no_time, false};
+
+/* --- words --- */
+
+int fields_read_word(const json_t *value, const char *const *words, unsigned *ret_number,
+	struct fault *ret_fault)
+{
+	if (!json_is_string(value)) {
+		return decode_mismatch(value, "string", ret_fault);
+	}
+	for (unsigned i = 0; words[i] != NULL; i++) {
+		if (strcmp(json_string_value(value), words[i]) == 0) {
+			*ret_number = i;
+			return 0;
+		}
+	}
+	return fault_set(
+		ret_fault, FAULT_INVALID, "\"%.60s\" is not known here", json_string_value(value));
+}
+
+static int read_word(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	(void)arena;
+	return fields_read_word(value, f->words, to, ret_fault);
+}
+
+static void write_word(struct build *b, const struct field *f, const void *from)
+{
+	build_text(b, f->words[*(const unsigned *)from]);
+}
+
+static int read_choice(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	unsigned number = 0;
+	(void)arena;
+	if (fields_read_word(value, f->words, &number, ret_fault) < 0) {
+		return -1;
+	}
+	*(bool *)to = number == 1;
+	return 0;
+}
+
+static void write_choice(struct build *b, const struct field *f, const void *from)
+{
+	build_text(b, f->words[*(const bool *)from ? 1 : 0]);
+}
+
+static int read_name(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	const char *text = json_string_value(value);
+	(void)arena, (void)ret_fault;
+	for (unsigned i = 0; text != NULL && i <= (unsigned)f->max; i++) {
+		if (text_equals(f->name(i), text)) {
+			*(unsigned *)to = i;
+		}
+	}
+	return 0;
+}
+
+static void write_name(struct build *b, const struct field *f, const void *from)
+{
+	build_text(b, f->name(*(const unsigned *)from));
+}
+
+static bool is_no_name(const struct field *f, const void *from)
+{
+	return f->name(*(const unsigned *)from) == NULL;
+}
+
+const struct field_kind field_name = {read_name, write_name, is_no_name, false};
+const struct field_kind field_word = {read_word, write_word, NULL, false};
+const struct field_kind field_choice = {read_choice, write_choice, NULL, false};
+
+/* --- lists and objects --- */
+
+/* The member that counts stands in the same struct as the list. */
+static uint32_t *counter_of(const struct field *f, void *list)
+{
+	return (uint32_t *)(void *)((char *)list - f->at + f->count_at);
+}
+
+static uint32_t count_of(const struct field *f, const void *list)
+{
+	return *(const uint32_t *)(const void *)((const char *)list - f->at + f->count_at);
+}
+
+static bool is_no_list(const struct field *f, const void *from)
+{
+	return count_of(f, from) == 0;
+}
+
+static int read_texts(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	if (!json_is_array(value)) {
+		return decode_mismatch(value, "array", ret_fault);
+	}
+	return decode_texts(value, arena, to, counter_of(f, to), ret_fault);
+}
+
+static void write_texts(struct build *b, const struct field *f, const void *from)
+{
+	const char *const *texts = *(const char *const *const *)from;
+	build_begin_array(b);
+	for (uint32_t i = 0; i < count_of(f, from); i++) {
+		build_text(b, texts[i]);
+	}
+	build_end(b);
+}
+
+static int check_count(const struct field *f, size_t count, struct fault *ret_fault)
+{
+	if (f->min > 0 && (count < (size_t)f->min || count > (size_t)f->max)) {
+		return fault_set(ret_fault, FAULT_INVALID, "%s: not from %lld to %lld", f->path,
+			(long long)f->min, (long long)f->max);
+	}
+	if (f->max > 0 && count > (size_t)f->max) {
+		return fault_set(
+			ret_fault, FAULT_INVALID, "%s: more than %lld", f->path, (long long)f->max);
+	}
+	return 0;
+}
+
+static void set_defaults(void *noun, const struct shape *shape)
+{
+	if (shape->defaults != NULL) {
+		memcpy(noun, shape->defaults, shape->size);
+	} else {
+		memset(noun, 0, shape->size);
+	}
+}
+
+struct list {
+	const struct shape *inside;
+	const char *called; /* by faults, before the number of an element */
+	void **items;
+	uint32_t *count;
+};
+
+static int read_items(
+	const json_t *array, const struct list *l, struct arena *arena, struct fault *ret_fault)
+{
+	size_t count = json_array_size(array), size = l->inside->size;
+	char *items = count > 0 ? arena_alloc(arena, size * count) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		const json_t *object = json_array_get(array, i);
+		set_defaults(items + i * size, l->inside);
+		if (fields_read(object, l->inside, arena, items + i * size, ret_fault) < 0) {
+			return fault_wrap(ret_fault, "%s[%zu]", l->called, i);
+		}
+	}
+	*l->items = items;
+	*l->count = (uint32_t)count;
+	return 0;
+}
+
+int fields_read_list(const json_t *array, const struct shape *inside, struct arena *arena,
+	void **ret_items, uint32_t *ret_count, struct fault *ret_fault)
+{
+	const struct list list = {inside, "", ret_items, ret_count};
+	return read_items(array, &list, arena, ret_fault);
+}
+
+static int read_rows(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	const struct list list = {f->inside, "", to, counter_of(f, to)};
+	return json_is_array(value) ? read_items(value, &list, arena, ret_fault)
+				    : decode_mismatch(value, "array", ret_fault);
+}
+
+static int read_list(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	const struct list list = {f->inside, f->path, to, counter_of(f, to)};
+	if (!json_is_array(value)) {
+		(void)decode_mismatch(value, "array", ret_fault);
+		return fault_wrap(ret_fault, "%s", f->path);
+	}
+	return check_count(f, json_array_size(value), ret_fault) < 0
+		       ? -1
+		       : read_items(value, &list, arena, ret_fault);
+}
+
+static int read_each(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	if (!json_is_array(value)) {
+		(void)decode_mismatch(value, "array", ret_fault);
+		return fault_wrap(ret_fault, "%s", f->path);
+	}
+	void *item = arena_alloc(arena, f->inside->size);
+	for (size_t i = 0; i < json_array_size(value); i++) {
+		const json_t *object = json_array_get(value, i);
+		set_defaults(item, f->inside);
+		if (fields_read(object, f->inside, arena, item, ret_fault) < 0 ||
+			f->each(to, item, object, arena, ret_fault) < 0) {
+			return fault_wrap(ret_fault, "%s[%zu]", f->path, i);
+		}
+	}
+	return 0;
+}
+
+static void write_list(struct build *b, const struct field *f, const void *from)
+{
+	const char *items = *(const char *const *)from;
+	build_begin_array(b);
+	for (uint32_t i = 0; i < count_of(f, from); i++) {
+		build_begin_object(b);
+		fields_write(b, f->inside, "", items + i * f->inside->size);
+		build_end(b);
+	}
+	build_end(b);
+}
+
+static int read_object(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	return fields_read(value, f->inside, arena, to, ret_fault);
+}
+
+static int read_json(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	(void)f, (void)arena;
+	if (!json_is_object(value)) {
+		return decode_mismatch(value, "object", ret_fault);
+	}
+	*(const json_t **)to = value;
+	return 0;
+}
+
+static void write_object(struct build *b, const struct field *f, const void *from)
+{
+	build_begin_object(b);
+	fields_write(b, f->inside, "", from);
+	build_end(b);
+}
+
+const struct field_kind field_texts = {read_texts, write_texts, is_no_list, false};
+const struct field_kind field_rows = {read_rows, write_list, is_no_list, false};
+const struct field_kind field_list = {read_list, write_list, is_no_list, true};
+const struct field_kind field_each = {read_each, NULL, NULL, true};
+const struct field_kind field_json = {read_json, NULL, NULL, false};
+const struct field_kind field_object = {read_object, write_object, NULL, false};
+
+/* --- reading --- */
+
+static int wrap_path(const struct field *f, struct fault *ret_fault)
+{
+	const char *slash = strchr(f->path, '/');
+	return slash == NULL ? fault_wrap(ret_fault, "%s", f->path)
+			     : fault_wrap(ret_fault, "%.*s.%s", (int)(slash - f->path), f->path,
+				       slash + 1);
+}
+
+int fields_read(const json_t *object, const struct shape *shape, struct arena *arena, void *noun,
+	struct fault *ret_fault)
+{
+	if (!json_is_object(object)) {
+		return decode_mismatch(object, "object", ret_fault);
+	}
+	for (size_t i = 0; i < shape->count; i++) {
+		const struct field *f = &shape->fields[i];
+		const json_t *value = NULL;
+		if (f->kind == NULL || f->kind->read == NULL) {
+			continue;
+		}
+		if (decode_member(object, f->path, &value, ret_fault) < 0) {
+			return -1;
+		}
+		if (value == NULL) {
+			if (f->required) {
+				return fault_set(ret_fault, FAULT_INVALID, "%s: missing", f->path);
+			}
+			continue;
+		}
+		if (f->kind->read(value, f, arena, (char *)noun + f->at, ret_fault) < 0) {
+			return f->kind->names_path ? -1 : wrap_path(f, ret_fault);
+		}
+	}
+	return shape->finish != NULL ? shape->finish(object, arena, noun, ret_fault) : 0;
+}
+
+static int wrap_name(const struct shape *shape, const char *noun, struct fault *ret_fault)
+{
+	const char *const *name = (const void *)(noun + shape->name_at);
+	const char *const *ns = (const void *)(noun + shape->ns_at);
+	if (shape->called == NULL) {
+		return -1;
+	}
+	if (!shape->named) {
+		return fault_wrap(ret_fault, "%s", shape->called);
+	}
+	return shape->in_namespace
+		       ? fault_wrap(ret_fault, "%s %.63s/%.63s", shape->called, text_or(*ns, ""),
+				 text_or(*name, ""))
+		       : fault_wrap(ret_fault, "%s %.63s", shape->called, text_or(*name, ""));
+}
+
+int fields_fill(const json_t *object, const struct shape *shape, struct arena *arena, void *noun,
+	struct fault *ret_fault)
+{
+	void *found = arena_alloc(arena, shape->size);
+	set_defaults(found, shape);
+	if (fields_read(object, shape, arena, found, ret_fault) < 0) {
+		return -1;
+	}
+	memcpy(noun, found, shape->size);
+	return 0;
+}
+
+int fields_decode(struct view json, const struct shape *shape, struct arena *arena, void *noun,
+	struct fault *ret_fault)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	void *found = arena_alloc(arena, shape->size);
+	set_defaults(found, shape);
+	if (decode_parse(json.p, json.n, shape->flags, &root, ret_fault) < 0 ||
+		fields_read(root, shape, arena, found, ret_fault) < 0) {
+		return wrap_name(shape, found, ret_fault);
+	}
+	memcpy(noun, found, shape->size);
+	return 0;
+}
+
+/* --- writing --- */
+
+/* How much of both paths is the same objects. */
+static size_t shared_path(struct view a, struct view b)
+{
+	size_t shared = 0, n = 0;
+	while (n < a.n && n < b.n && a.p[n] == b.p[n]) {
+		shared = a.p[n] == '.' ? n : shared;
+		n++;
+	}
+	bool whole = (n == a.n || a.p[n] == '.') && (n == b.n || b.p[n] == '.');
+	return whole ? n : shared;
+}
+
+/* What of a path is behind a part of it that ends between two members; NULL: nothing. */
+static struct view behind(struct view path, size_t n)
+{
+	n += n > 0 && n < path.n ? 1 : 0;
+	return (struct view){n < path.n ? path.p + n : NULL, path.n - n};
+}
+
+/* From inside the objects of one path into those of another. */
+static void move(struct build *b, struct view *open, struct view to)
+{
+	size_t shared = shared_path(*open, to);
+	struct view leave = behind(*open, shared), enter = behind(to, shared), part;
+	while (view_next(&leave, '.', &part)) {
+		build_end(b);
+	}
+	while (view_next(&enter, '.', &part)) {
+		build_key_view(b, part);
+		build_begin_object(b);
+	}
+	*open = to;
+}
+
+static bool is_written(const struct field *f, const void *noun)
+{
+	return f->kind != NULL && f->kind->write != NULL && (f->when == NULL || f->when(noun)) &&
+	       (f->always || f->kind->is_empty == NULL ||
+		       !f->kind->is_empty(f, (const char *)noun + f->at));
+}
+
+void fields_write(struct build *b, const struct shape *shape, const char *below, const void *noun)
+{
+	struct view open = {"", 0};
+	size_t skip = strlen(below);
+	for (size_t i = 0; i < shape->count; i++) {
+		const struct field *f = &shape->fields[i];
+		if (strncmp(f->path, below, skip) != 0 || (skip > 0 && f->path[skip] != '.') ||
+			!is_written(f, noun)) {
+			continue;
+		}
+		const char *path = f->path + skip + (skip > 0 ? 1 : 0);
+		const char *slash = strchr(path, '/');
+		const char *cut = slash != NULL ? slash : strrchr(path, '.');
+		move(b, &open, (struct view){path, cut != NULL ? (size_t)(cut - path) : 0});
+		build_key(b, cut != NULL ? cut + 1 : path);
+		f->kind->write(b, f, (const char *)noun + f->at);
+	}
+	move(b, &open, (struct view){"", 0});
+}
