@@ -43,31 +43,6 @@ static inline void decode_release(json_t **root)
 	*root = NULL;
 }
 
-enum decode_type {
-	DECODE_TEXT,   /* const char *, in the arena */
-	DECODE_BOOL,   /* bool */
-	DECODE_I32,    /* int32_t, range checked */
-	DECODE_I64,    /* int64_t */
-	DECODE_TIME,   /* int64_t: RFC 3339 to milliseconds since 1970 */
-	DECODE_CUSTOM, /* whatever `read` makes of it */
-};
-
-/* Reads one value, never null, into a field. */
-typedef int (*decode_reader)(
-	const json_t *value, struct arena *arena, void *field, struct fault *ret_fault);
-
-struct decode_field {
-	const char *path; /* members joined by '.', relative to the object */
-	enum decode_type type;
-	bool required;
-	size_t offset;
-	decode_reader read; /* DECODE_CUSTOM */
-};
-
-/* Fields of *ret may be partly filled on failure. */
-MUST_CHECK int decode_fields(const json_t *object, const struct decode_field *fields, size_t count,
-	struct arena *arena, void *ret, struct fault *ret_fault);
-
 /* The member at a path (see struct field in json/fields.h); *ret_value is NULL if absent or null.
  * FAULT_INVALID: something on the way is no object. Borrowed. */
 MUST_CHECK int decode_member(

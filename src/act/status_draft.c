@@ -2,6 +2,7 @@
  * merge patch may replace its list of conditions. */
 #include "status_draft.h"
 
+#include "codec/condition.h"
 #include "model/names.h"
 
 /* Why a tenant waits, or that it no longer does, and what of its memory is worth knowing: one
@@ -40,29 +41,6 @@ int condition_draft(
 	return draft_end(&b, ret_draft, ret_fault);
 }
 
-struct condition {
-	const char *type;
-	bool is_true;
-	const char *reason;
-	const char *message;
-	int64_t since_ms; /* 0: from now on */
-};
-
-static void write_policy_condition(
-	struct build *b, const struct condition *c, int64_t generation, int64_t wall_ms)
-{
-	char since[TIME_TEXT_MAX];
-	build_begin_object(b);
-	build_text_at(b, "type", c->type);
-	build_text_at(b, "status", c->is_true ? "True" : "False");
-	build_i64_at(b, "observedGeneration", generation);
-	build_text_at(b, "lastTransitionTime",
-		time_format(c->since_ms > 0 ? c->since_ms : wall_ms, since));
-	build_text_at(b, "reason", c->reason);
-	build_text_at(b, "message", c->message);
-	build_end(b);
-}
-
 static const char *ready_reason(const struct action *x)
 {
 	if (!text_empty(x->event_reason)) {
@@ -78,15 +56,17 @@ int policy_status_draft(
 	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault)
 {
 	const struct condition conditions[] = {
-		{"Accepted", true, "Accepted", "The policy can be used as written.",
-			x->accepted_ms},
-		{"Overlapping", x->overlapping, x->overlapping ? "SamePriority" : "NoOverlap",
+		{"Accepted", "True", "Accepted", "The policy can be used as written.",
+			x->accepted_ms, x->generation},
+		{"Overlapping", x->overlapping ? "True" : "False",
+			x->overlapping ? "SamePriority" : "NoOverlap",
 			x->overlapping
 				? "Another policy of the same priority matches some of the same "
 				  "pods."
 				: "No other policy of the same priority matches the same pods.",
-			x->overlapping_ms},
-		{"Ready", x->is_true, ready_reason(x), text_or(x->message, ""), x->ready_ms},
+			x->overlapping_ms, x->generation},
+		{"Ready", x->is_true ? "True" : "False", ready_reason(x), text_or(x->message, ""),
+			x->ready_ms, x->generation},
 	};
 	ret_draft->method = WIRE_PATCH;
 	ret_draft->path = (struct kube_path){.group_version = NAME_GROUP "/" NAME_VERSION,
@@ -104,7 +84,9 @@ int policy_status_draft(
 	build_i64_at(&b, "automatedWorkloads", x->automated);
 	build_array_at(&b, "conditions");
 	for (size_t i = 0; i < COUNT_OF(conditions); i++) {
-		write_policy_condition(&b, &conditions[i], x->generation, wall_ms);
+		struct condition c = conditions[i];
+		c.since_ms = c.since_ms > 0 ? c.since_ms : wall_ms;
+		condition_write(&b, &c);
 	}
 	build_end(&b);
 	build_end(&b);

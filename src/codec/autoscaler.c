@@ -3,174 +3,143 @@
 
 #include "parts.h"
 
-static const struct slice_keep notes_keep[] = {PARTS_BOOKMARK_KEEP, SLICE_END};
-static const struct slice_keep meta_keep[] = {
-	PARTS_META_KEEP,
-	SLICE_KEEP_IN("annotations", notes_keep),
-	SLICE_END,
+/* The texts by which the forms of a metric name it. */
+#define METRIC_FORMS 5
+struct metric {
+	const char *names[METRIC_FORMS];
 };
-
-/* --- HorizontalPodAutoscaler --- */
-
-static const struct slice_keep name_keep[] = {SLICE_KEEP("name"), SLICE_END};
-static const struct slice_keep named_keep[] = {SLICE_KEEP_IN("metric", name_keep), SLICE_END};
-static const struct slice_keep metric_keep[] = {
-	SLICE_KEEP_IN("resource", name_keep),
-	SLICE_KEEP_IN("containerResource", name_keep),
-	SLICE_KEEP_IN("pods", named_keep),
-	SLICE_KEEP_IN("object", named_keep),
-	SLICE_KEEP_IN("external", named_keep),
-	SLICE_END,
-};
-static const struct slice_keep spec_keep[] = {
-	SLICE_KEEP("scaleTargetRef"),
-	SLICE_KEEP_IN("metrics", metric_keep),
-	SLICE_END,
-};
-static const struct slice_keep status_keep[] = {
-	SLICE_KEEP("currentReplicas"),
-	SLICE_KEEP("desiredReplicas"),
-	SLICE_KEEP("lastScaleTime"),
-	SLICE_END,
-};
-static const struct slice_keep scaler_keep[] = {
-	SLICE_KEEP_IN("metadata", meta_keep),
-	SLICE_KEEP_IN("spec", spec_keep),
-	SLICE_KEEP_IN("status", status_keep),
-	SLICE_END,
-};
-
-const struct slice_keep *scaler_projection(void)
-{
-	return scaler_keep;
-}
 
 struct raw {
 	struct scaler scaler;
-	const char *api_version; /* of the target */
+	const char *api_version;     /* of the target */
+	const char *list;	     /* where its metrics stand, */
+	const struct shape *element; /* and what one is */
 };
 
-static const struct decode_field fields[] = {
-	{"metadata.namespace", DECODE_TEXT, true, offsetof(struct raw, scaler.target.ns), NULL},
-	{"metadata.name", DECODE_TEXT, true, offsetof(struct raw, scaler.name), NULL},
-	{"metadata.uid", DECODE_TEXT, false, offsetof(struct raw, scaler.uid), NULL},
-	{"spec.scaleTargetRef.apiVersion", DECODE_TEXT, false, offsetof(struct raw, api_version),
-		NULL},
-	{"spec.scaleTargetRef.kind", DECODE_TEXT, false, offsetof(struct raw, scaler.target.kind),
-		NULL},
-	{"spec.scaleTargetRef.name", DECODE_TEXT, true, offsetof(struct raw, scaler.target.name),
-		NULL},
-	{"status.currentReplicas", DECODE_I32, false, offsetof(struct raw, scaler.current), NULL},
-	{"status.desiredReplicas", DECODE_I32, false, offsetof(struct raw, scaler.desired), NULL},
-	{"status.lastScaleTime", DECODE_TIME, false, offsetof(struct raw, scaler.scaled_ms), NULL},
-};
-
-static int read_head(
+static int read_metrics(
 	const json_t *root, struct arena *arena, struct raw *raw, struct fault *ret_fault)
 {
-	if (decode_fields(root, fields, COUNT_OF(fields), arena, raw, ret_fault) < 0) {
+	const json_t *array = NULL;
+	void *items = NULL;
+	uint32_t count = 0;
+	if (decode_array(root, raw->list, &array, ret_fault) < 0 ||
+		fields_read_list(array, raw->element, arena, &items, &count, ret_fault) < 0) {
 		return -1;
 	}
-	const char *slash = strchr(raw->api_version, '/');
-	raw->scaler.target.group = slash != NULL ? arena_strndup(arena, raw->api_version,
-							   (size_t)(slash - raw->api_version))
-						 : "";
-	return 0;
-}
-
-/* Rows of texts to which each metric adds what it has of these. */
-struct places {
-	const char *const *paths;
-	size_t count;
-};
-
-static int read_metrics(const json_t *array, const struct places *places, struct arena *arena,
-	struct scaler *s, struct fault *ret_fault)
-{
-	size_t count = array != NULL ? json_array_size(array) : 0;
-	const char **metrics = ARENA_ARRAY(arena, const char *, count * places->count + 1);
-	for (size_t i = 0; i < count; i++) {
-		const json_t *metric = json_array_get(array, i);
-		for (size_t k = 0; k < places->count; k++) {
-			const char *text = NULL;
-			if (decode_text(metric, places->paths[k], &text, ret_fault) < 0) {
-				return fault_wrap(ret_fault, "[%zu]", i);
-			}
-			if (text != NULL) {
-				metrics[s->metric_count++] = arena_strdup(arena, text);
+	const struct metric *metrics = items;
+	const char **names = ARENA_ARRAY(arena, const char *, count *METRIC_FORMS + 1);
+	raw->scaler.metrics = names;
+	for (uint32_t i = 0; i < count; i++) {
+		for (size_t k = 0; k < METRIC_FORMS; k++) {
+			if (metrics[i].names[k] != NULL) {
+				names[raw->scaler.metric_count++] = metrics[i].names[k];
 			}
 		}
 	}
-	s->metrics = metrics;
 	return 0;
+}
+
+static int finish_scaler(
+	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+{
+	struct raw *raw = noun;
+	const char *version = raw->api_version, *slash = strchr(version, '/');
+	raw->scaler.target.group =
+		slash != NULL ? arena_strndup(arena, version, (size_t)(slash - version)) : "";
+	return read_metrics(root, arena, raw, ret_fault);
+}
+
+static int decode(struct view json, const struct shape *shape, struct arena *arena,
+	struct scaler *ret_scaler, struct fault *ret_fault)
+{
+	struct raw raw;
+	if (fields_decode(json, shape, arena, &raw, ret_fault) < 0) {
+		return -1;
+	}
+	*ret_scaler = raw.scaler;
+	return 0;
+}
+
+#define WHO_AND_WHAT                                                                               \
+	FIELD("metadata.namespace", text, AT(raw, scaler.target.ns), .required = true),            \
+		FIELD("metadata.name", text, AT(raw, scaler.name), .required = true),              \
+		FIELD("metadata.uid", text, AT(raw, scaler.uid)),                                  \
+		FIELD("spec.scaleTargetRef.apiVersion", text, AT(raw, api_version)),               \
+		FIELD("spec.scaleTargetRef.kind", text, AT(raw, scaler.target.kind)),              \
+		FIELD("spec.scaleTargetRef.name", text, AT(raw, scaler.target.name),               \
+			.required = true)
+
+/* --- HorizontalPodAutoscaler --- */
+
+static const struct field metric_fields[] = {
+	FIELD("resource.name", text, AT(metric, names[0])),
+	FIELD("containerResource.name", text, AT(metric, names[1])),
+	FIELD("pods.metric.name", text, AT(metric, names[2])),
+	FIELD("object.metric.name", text, AT(metric, names[3])),
+	FIELD("external.metric.name", text, AT(metric, names[4])),
+};
+static const struct shape metric_shape = {SHAPE(metric, metric_fields)};
+
+static const struct field scaler_fields[] = {
+	WHO_AND_WHAT,
+	FIELD("status.currentReplicas", i32, AT(raw, scaler.current)),
+	FIELD("status.desiredReplicas", i32, AT(raw, scaler.desired)),
+	FIELD("status.lastScaleTime", time, AT(raw, scaler.scaled_ms)),
+	{.path = "spec.metrics", .inside = &metric_shape},
+};
+static const struct shape scaler_shape = {SHAPE(raw, scaler_fields),
+	.defaults = &(const struct raw){.scaler = {.kind = "HorizontalPodAutoscaler",
+						.name = "",
+						.uid = "",
+						.target = {"", "", "", ""}},
+		.api_version = "",
+		.list = "spec.metrics",
+		.element = &metric_shape},
+	SHAPE_NAMES("horizontalpodautoscaler", raw, scaler.target.ns, scaler.name),
+	.flags = DECODE_MEND, .finish = finish_scaler};
+
+const struct slice_keep *scaler_projection(void)
+{
+	return meta_projection(&scaler_shape);
 }
 
 int scaler_decode(const char *json, size_t n, struct arena *arena, struct scaler *ret_scaler,
 	struct fault *ret_fault)
 {
-	static const char *const paths[] = {"resource.name", "containerResource.name",
-		"pods.metric.name", "object.metric.name", "external.metric.name"};
-	static const struct places places = {paths, COUNT_OF(paths)};
-	CLEANUP(decode_release) json_t *root = NULL;
-	struct raw raw = {.scaler = {.kind = "HorizontalPodAutoscaler",
-				  .name = "",
-				  .uid = "",
-				  .target = {"", "", "", ""}},
-		.api_version = ""};
-	const json_t *metrics = NULL;
-	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0 ||
-		read_head(root, arena, &raw, ret_fault) < 0 ||
-		decode_array(root, "spec.metrics", &metrics, ret_fault) < 0 ||
-		read_metrics(metrics, &places, arena, &raw.scaler, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "horizontalpodautoscaler %.63s/%.63s",
-			raw.scaler.target.ns, raw.scaler.name);
-	}
-	*ret_scaler = raw.scaler;
-	return 0;
+	return decode((struct view){json, n}, &scaler_shape, arena, ret_scaler, ret_fault);
 }
 
 /* --- ScaledObject --- */
 
-static const struct slice_keep query_keep[] = {
-	SLICE_KEEP("query"), SLICE_KEEP("metricName"), SLICE_END};
-static const struct slice_keep trigger_keep[] = {SLICE_KEEP_IN("metadata", query_keep), SLICE_END};
-static const struct slice_keep scaled_spec_keep[] = {
-	SLICE_KEEP("scaleTargetRef"),
-	SLICE_KEEP_IN("triggers", trigger_keep),
-	SLICE_END,
+static const struct field trigger_fields[] = {
+	FIELD("metadata.query", text, AT(metric, names[0])),
+	FIELD("metadata.metricName", text, AT(metric, names[1])),
 };
-static const struct slice_keep scaled_keep[] = {
-	SLICE_KEEP_IN("metadata", meta_keep),
-	SLICE_KEEP_IN("spec", scaled_spec_keep),
-	SLICE_END,
+static const struct shape trigger_shape = {SHAPE(metric, trigger_fields)};
+
+static const struct field scaled_fields[] = {
+	WHO_AND_WHAT,
+	{.path = "spec.triggers", .inside = &trigger_shape},
 };
+/* What is not said of its target is a Deployment. */
+static const struct shape scaled_shape = {SHAPE(raw, scaled_fields),
+	.defaults = &(const struct raw){.scaler = {.kind = "ScaledObject",
+						.name = "",
+						.uid = "",
+						.target = {"", "", "Deployment", ""}},
+		.api_version = "apps/v1",
+		.list = "spec.triggers",
+		.element = &trigger_shape},
+	SHAPE_NAMES("scaledobject", raw, scaler.target.ns, scaler.name), .flags = DECODE_MEND,
+	.finish = finish_scaler};
 
 const struct slice_keep *scaled_object_projection(void)
 {
-	return scaled_keep;
+	return meta_projection(&scaled_shape);
 }
 
 int scaled_object_decode(const char *json, size_t n, struct arena *arena, struct scaler *ret_scaler,
 	struct fault *ret_fault)
 {
-	static const char *const paths[] = {"metadata.query", "metadata.metricName"};
-	static const struct places places = {paths, COUNT_OF(paths)};
-	CLEANUP(decode_release) json_t *root = NULL;
-	/* What is not said of its target is a Deployment. */
-	struct raw raw = {.scaler = {.kind = "ScaledObject",
-				  .name = "",
-				  .uid = "",
-				  .target = {"", "", "Deployment", ""}},
-		.api_version = "apps/v1"};
-	const json_t *triggers = NULL;
-	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0 ||
-		read_head(root, arena, &raw, ret_fault) < 0 ||
-		decode_array(root, "spec.triggers", &triggers, ret_fault) < 0 ||
-		read_metrics(triggers, &places, arena, &raw.scaler, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "scaledobject %.63s/%.63s", raw.scaler.target.ns,
-			raw.scaler.name);
-	}
-	raw.scaler.current = raw.scaler.desired = 0;
-	*ret_scaler = raw.scaler;
-	return 0;
+	return decode((struct view){json, n}, &scaled_shape, arena, ret_scaler, ret_fault);
 }

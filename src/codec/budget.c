@@ -3,63 +3,51 @@
 
 #include "parts.h"
 
-static const struct slice_keep notes_keep[] = {PARTS_BOOKMARK_KEEP, SLICE_END};
-static const struct slice_keep meta_keep[] = {
-	PARTS_META_KEEP,
-	SLICE_KEEP("generation"),
-	SLICE_KEEP_IN("annotations", notes_keep),
-	SLICE_END,
-};
-static const struct slice_keep spec_keep[] = {SLICE_KEEP("selector"), SLICE_END};
-/* Not who is being evicted: that is another list with every pod that goes. */
-static const struct slice_keep status_keep[] = {
-	SLICE_KEEP("disruptionsAllowed"),
-	SLICE_KEEP("observedGeneration"),
-	SLICE_END,
-};
-static const struct slice_keep budget_keep[] = {
-	SLICE_KEEP_IN("metadata", meta_keep),
-	SLICE_KEEP_IN("spec", spec_keep),
-	SLICE_KEEP_IN("status", status_keep),
-	SLICE_END,
-};
-
-const struct slice_keep *budget_projection(void)
-{
-	return budget_keep;
-}
-
 struct raw {
 	struct budget budget;
 	int64_t generation, observed;
 };
 
-static const struct decode_field fields[] = {
-	{"metadata.namespace", DECODE_TEXT, true, offsetof(struct raw, budget.ns), NULL},
-	{"metadata.name", DECODE_TEXT, true, offsetof(struct raw, budget.name), NULL},
-	{"metadata.uid", DECODE_TEXT, false, offsetof(struct raw, budget.uid), NULL},
-	{"metadata.generation", DECODE_I64, false, offsetof(struct raw, generation), NULL},
-	{"status.disruptionsAllowed", DECODE_I32, false, offsetof(struct raw, budget.allowed),
-		NULL},
-	{"status.observedGeneration", DECODE_I64, false, offsetof(struct raw, observed), NULL},
+/* The API server refuses evictions until the status is of the spec. */
+static int finish_budget(
+	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+{
+	struct raw *raw = noun;
+	const json_t *selector = NULL;
+	if (raw->observed < raw->generation || raw->budget.allowed < 0) {
+		raw->budget.allowed = 0;
+	}
+	return decode_object(root, "spec.selector", &selector, ret_fault) < 0
+		       ? -1
+		       : parts_read_selector(selector, arena, &raw->budget.selector, ret_fault);
+}
+
+/* Not who is being evicted: that is another list with every pod that goes. */
+static const struct field budget_fields[] = {
+	FIELD("metadata.namespace", text, AT(raw, budget.ns), .required = true),
+	FIELD("metadata.name", text, AT(raw, budget.name), .required = true),
+	FIELD("metadata.uid", text, AT(raw, budget.uid)),
+	FIELD("metadata.generation", i64, AT(raw, generation)),
+	FIELD("status.disruptionsAllowed", i32, AT(raw, budget.allowed)),
+	FIELD("status.observedGeneration", i64, AT(raw, observed)),
+	FIELD_KEPT("spec.selector"),
 };
+static const struct shape budget_shape = {SHAPE(raw, budget_fields),
+	.defaults = &(const struct raw){.budget = {.ns = "", .name = "", .uid = ""}},
+	SHAPE_NAMES("poddisruptionbudget", raw, budget.ns, budget.name), .flags = DECODE_MEND,
+	.finish = finish_budget};
+
+const struct slice_keep *budget_projection(void)
+{
+	return meta_projection(&budget_shape);
+}
 
 int budget_decode(const char *json, size_t n, struct arena *arena, struct budget *ret_budget,
 	struct fault *ret_fault)
 {
-	CLEANUP(decode_release) json_t *root = NULL;
-	struct raw raw = {.budget = {.ns = "", .name = "", .uid = ""}};
-	const json_t *selector = NULL;
-	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0 ||
-		decode_fields(root, fields, COUNT_OF(fields), arena, &raw, ret_fault) < 0 ||
-		decode_object(root, "spec.selector", &selector, ret_fault) < 0 ||
-		parts_read_selector(selector, arena, &raw.budget.selector, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "poddisruptionbudget %.63s/%.63s", raw.budget.ns,
-			raw.budget.name);
-	}
-	/* The API server refuses evictions until the status is of the spec. */
-	if (raw.observed < raw.generation || raw.budget.allowed < 0) {
-		raw.budget.allowed = 0;
+	struct raw raw;
+	if (fields_decode((struct view){json, n}, &budget_shape, arena, &raw, ret_fault) < 0) {
+		return -1;
 	}
 	*ret_budget = raw.budget;
 	return 0;

@@ -2,6 +2,7 @@
 #include "codec/discovery.h"
 
 #include "json/decode.h"
+#include "parts.h"
 
 /* A group with so many kinds, or an object with so many owners, is not read to its end. */
 #define RESOURCES_MAX 2048
@@ -80,13 +81,6 @@ int discovery_resource(struct view json, const char *kind, struct arena *arena,
 	return fault_set(ret_fault, FAULT_NOT_FOUND, "no kind %.63s of a namespace there", kind);
 }
 
-static const struct decode_field owner_fields[] = {
-	{"apiVersion", DECODE_TEXT, true, offsetof(struct owner, api_version), NULL},
-	{"kind", DECODE_TEXT, true, offsetof(struct owner, kind), NULL},
-	{"name", DECODE_TEXT, true, offsetof(struct owner, name), NULL},
-	{"uid", DECODE_TEXT, false, offsetof(struct owner, uid), NULL},
-};
-
 int discovery_controller(
 	struct view json, struct arena *arena, struct owner *ret_owner, struct fault *ret_fault)
 {
@@ -106,8 +100,7 @@ int discovery_controller(
 	for (size_t i = 0; i < count && i < OWNERS_MAX && owner.kind == NULL; i++) {
 		const json_t *one = json_array_get(all, i);
 		if (json_is_true(json_object_get(one, "controller")) &&
-			decode_fields(one, owner_fields, COUNT_OF(owner_fields), arena, &owner,
-				ret_fault) < 0) {
+			fields_read(one, &parts_owner_shape, arena, &owner, ret_fault) < 0) {
 			return fault_wrap(ret_fault, "metadata.ownerReferences[%zu]", i);
 		}
 	}

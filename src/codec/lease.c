@@ -1,82 +1,43 @@
 /* Leases. */
 #include "codec/lease.h"
 
-#include "base/clock.h"
 #include "json/build.h"
 #include "model/names.h"
 #include "parts.h"
 
-static const struct decode_field lease_fields[] = {
-	{"metadata.namespace", DECODE_TEXT, false, offsetof(struct lease, ns), NULL},
-	{"metadata.name", DECODE_TEXT, true, offsetof(struct lease, name), NULL},
-	{"metadata.uid", DECODE_TEXT, false, offsetof(struct lease, uid), NULL},
-	{"metadata.resourceVersion", DECODE_TEXT, false, offsetof(struct lease, resource_version),
-		NULL},
-	{"spec.holderIdentity", DECODE_TEXT, false, offsetof(struct lease, holder), NULL},
-	{"spec.leaseDurationSeconds", DECODE_I32, false, offsetof(struct lease, duration_s), NULL},
-	{"spec.leaseTransitions", DECODE_I32, false, offsetof(struct lease, transitions), NULL},
-	{"spec.acquireTime", DECODE_TIME, false, offsetof(struct lease, acquire_ms), NULL},
-	{"spec.renewTime", DECODE_TIME, false, offsetof(struct lease, renew_ms), NULL},
+static const struct field lease_fields[] = {
+	FIELD("apiVersion", constant, .words = WORDS("coordination.k8s.io/v1")),
+	FIELD("kind", constant, .words = WORDS("Lease")),
+	FIELD("metadata.name", text, AT(lease, name), .required = true, .always = true),
+	FIELD("metadata.namespace", text, AT(lease, ns), .always = true),
+	FIELD("metadata.uid", text, AT(lease, uid)),
+	FIELD("metadata.resourceVersion", text, AT(lease, resource_version)),
+	/* Annotations are written by patches of their own. */
+	FIELD("metadata.annotations/" NOTE_HEARD, note, AT(lease, heard)),
+	FIELD("metadata.annotations/" NOTE_REFUSED_BY, note, AT(lease, refused_by)),
+	FIELD("spec.holderIdentity", text, AT(lease, holder), .always = true),
+	FIELD("spec.leaseDurationSeconds", i32, AT(lease, duration_s), .always = true),
+	FIELD("spec.leaseTransitions", i32, AT(lease, transitions), .always = true),
+	FIELD("spec.acquireTime", micro, AT(lease, acquire_ms)),
+	FIELD("spec.renewTime", micro, AT(lease, renew_ms)),
 };
-
-/* NULL: it is not there, or no text. */
-static const char *note_of(const json_t *root, const char *key, struct arena *arena)
-{
-	const json_t *notes = decode_find(root, "metadata.annotations");
-	return arena_strdup(arena, json_string_value(json_object_get(notes, key)));
-}
+static const struct shape lease_shape = {SHAPE(lease, lease_fields),
+	.defaults =
+		&(const struct lease){
+			.ns = "", .name = "", .uid = "", .resource_version = "", .holder = ""},
+	.called = "lease"};
 
 int lease_decode(const char *json, size_t n, struct arena *arena, struct lease *ret_lease,
 	struct fault *ret_fault)
 {
-	CLEANUP(decode_release) json_t *root = NULL;
-	struct lease lease = {
-		.ns = "", .name = "", .uid = "", .resource_version = "", .holder = ""};
-	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0 ||
-		decode_fields(
-			root, lease_fields, COUNT_OF(lease_fields), arena, &lease, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "lease");
-	}
-	lease.heard = note_of(root, NOTE_HEARD, arena);
-	lease.refused_by = note_of(root, NOTE_REFUSED_BY, arena);
-	*ret_lease = lease;
-	return 0;
-}
-
-static void put_unless_empty(struct build *b, const char *key, const char *text)
-{
-	if (!text_empty(text)) {
-		build_text_at(b, key, text);
-	}
-}
-
-static void put_time(struct build *b, const char *key, int64_t ms)
-{
-	char buffer[TIME_TEXT_MAX];
-	if (ms != 0) {
-		build_text_at(b, key, time_format_micro(ms, buffer));
-	}
+	return fields_decode((struct view){json, n}, &lease_shape, arena, ret_lease, ret_fault);
 }
 
 bool lease_write(struct str *out, const struct lease *l)
 {
 	struct build b = build_into(out);
 	build_begin_object(&b);
-	build_text_at(&b, "apiVersion", "coordination.k8s.io/v1");
-	build_text_at(&b, "kind", "Lease");
-	build_object_at(&b, "metadata");
-	build_text_at(&b, "name", l->name);
-	build_text_at(&b, "namespace", l->ns);
-	put_unless_empty(&b, "uid", l->uid);
-	put_unless_empty(&b, "resourceVersion", l->resource_version);
-	build_end(&b);
-	build_object_at(&b, "spec");
-	build_text_at(&b, "holderIdentity", text_or(l->holder, ""));
-	build_i64_at(&b, "leaseDurationSeconds", l->duration_s);
-	build_i64_at(&b, "leaseTransitions", l->transitions);
-	put_time(&b, "acquireTime", l->acquire_ms);
-	put_time(&b, "renewTime", l->renew_ms);
-	build_end(&b);
+	fields_write(&b, &lease_shape, "", l);
 	build_end(&b);
 	return build_ok(&b);
 }

@@ -3,41 +3,52 @@
 
 #include "parts.h"
 
-static const struct decode_field meta_fields[] = {
-	{"namespace", DECODE_TEXT, false, offsetof(struct meta, ns), NULL},
-	{"name", DECODE_TEXT, false, offsetof(struct meta, name), NULL},
-	{"uid", DECODE_TEXT, false, offsetof(struct meta, uid), NULL},
-	{"resourceVersion", DECODE_TEXT, false, offsetof(struct meta, resource_version), NULL},
-};
+#define BOOKMARK "metadata.annotations/k8s.io/initial-events-end"
 
-static int read_root(
-	const json_t *root, struct arena *arena, struct meta *ret_meta, struct fault *ret_fault)
+static const struct field meta_fields[] = {
+	FIELD("namespace", text, AT(meta, ns)),
+	FIELD("name", text, AT(meta, name)),
+	FIELD("uid", text, AT(meta, uid)),
+	FIELD("resourceVersion", text, AT(meta, resource_version)),
+};
+static const struct shape meta_shape = {SHAPE(meta, meta_fields),
+	.defaults = &(const struct meta){.ns = "", .name = "", .uid = "", .resource_version = ""}};
+
+static int read_bookmark(
+	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
 {
-	const json_t *meta = NULL;
-	struct meta found = {.ns = "", .name = "", .uid = "", .resource_version = ""};
-	if (decode_object(root, "metadata", &meta, ret_fault) < 0) {
-		return -1;
-	}
-	if (meta == NULL) {
-		return fault_set(ret_fault, FAULT_INVALID, "metadata: missing");
-	}
-	if (decode_fields(meta, meta_fields, COUNT_OF(meta_fields), arena, &found, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "metadata");
-	}
-	const json_t *end = json_object_get(decode_find(meta, "annotations"), PARTS_BOOKMARK);
-	found.initial_events_end =
-		json_is_string(end) && strcmp(json_string_value(end), "true") == 0;
-	*ret_meta = found;
+	struct meta *meta = noun;
+	(void)arena, (void)ret_fault;
+	meta->initial_events_end = text_equals(decode_find_text(root, BOOKMARK), "true");
 	return 0;
+}
+
+static const struct field root_fields[] = {
+	FIELD("metadata", object, .required = true, .inside = &meta_shape),
+};
+static const struct shape root_shape = {SHAPE(meta, root_fields),
+	.defaults = &(const struct meta){.ns = "", .name = "", .uid = "", .resource_version = ""},
+	.finish = read_bookmark};
+
+/* What a watch reads of every kind. */
+static const struct field watched_fields[] = {
+	{.path = "metadata.name", .mark = META_NAME},
+	{.path = "metadata.namespace", .mark = META_NAMESPACE},
+	{.path = "metadata.uid", .mark = META_UID},
+	{.path = "metadata.resourceVersion", .mark = META_VERSION},
+	FIELD_KEPT(BOOKMARK),
+};
+static const struct shape watched_shape = {SHAPE(meta, watched_fields)};
+
+const struct slice_keep *meta_projection(const struct shape *shape)
+{
+	return fields_projection(&watched_shape, shape);
 }
 
 int meta_decode(const char *json, size_t n, struct arena *arena, struct meta *ret_meta,
 	struct fault *ret_fault)
 {
-	CLEANUP(decode_release) json_t *root = NULL;
-	return decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0
-		       ? -1
-		       : read_root(root, arena, ret_meta, ret_fault);
+	return fields_decode((struct view){json, n}, &root_shape, arena, ret_meta, ret_fault);
 }
 
 /* Nothing by which an API server calls an object needs an escape. */

@@ -21,143 +21,6 @@
 #define LABELS_MAX 65536
 #define LIST_MAX   65536
 
-static const struct slice_keep labels_keep[] = {
-	SLICE_KEEP_PREFIX(NAME_PREFIX),
-	SLICE_KEEP_PREFIX("nvidia.com/"),
-	SLICE_KEEP_PREFIX("topology.kubernetes.io/"),
-	SLICE_KEEP_PREFIX(""),
-	SLICE_END,
-};
-static const struct slice_keep notes_keep[] = {
-	PARTS_BOOKMARK_KEEP, SLICE_KEEP(HAMI_NOTE), SLICE_KEEP(NOTE_GPUS_RESET), SLICE_END};
-static const struct slice_keep meta_keep[] = {
-	PARTS_META_KEEP,
-	SLICE_KEEP_SOME("labels", labels_keep, LABELS_MAX),
-	SLICE_KEEP_IN("annotations", notes_keep),
-	SLICE_END,
-};
-static const struct slice_keep taint_keep[] = {
-	SLICE_KEEP("key"),
-	SLICE_KEEP("value"),
-	SLICE_KEEP("effect"),
-	SLICE_END,
-};
-static const struct slice_keep spec_keep[] = {
-	SLICE_KEEP_SOME("taints", taint_keep, LIST_MAX),
-	SLICE_KEEP("unschedulable"),
-	SLICE_END,
-};
-static const struct slice_keep condition_keep[] = {
-	SLICE_KEEP("type"),
-	SLICE_KEEP("status"),
-	SLICE_END,
-};
-static const struct slice_keep allocatable_keep[] = {
-	SLICE_KEEP("cpu"),
-	SLICE_KEEP("memory"),
-	SLICE_KEEP("pods"),
-	SLICE_KEEP(NAME_GPU_RESOURCE),
-	SLICE_KEEP_PREFIX(""),
-	SLICE_END,
-};
-static const struct slice_keep info_keep[] = {
-	SLICE_KEEP("bootID"), SLICE_KEEP("containerRuntimeVersion"), SLICE_END};
-static const struct slice_keep status_keep[] = {
-	SLICE_KEEP_SOME("allocatable", allocatable_keep, LIST_MAX),
-	SLICE_KEEP_SOME("conditions", condition_keep, LIST_MAX),
-	SLICE_KEEP_IN("nodeInfo", info_keep),
-	SLICE_END,
-};
-static const struct slice_keep node_keep[] = {
-	SLICE_KEEP_IN("metadata", meta_keep),
-	SLICE_KEEP_IN("spec", spec_keep),
-	SLICE_KEEP_IN("status", status_keep),
-	SLICE_END,
-};
-
-const struct slice_keep *node_projection(void)
-{
-	return node_keep;
-}
-
-static const struct decode_field node_fields[] = {
-	{"metadata.name", DECODE_TEXT, true, offsetof(struct node, name), NULL},
-	{"metadata.uid", DECODE_TEXT, false, offsetof(struct node, uid), NULL},
-	{"metadata.resourceVersion", DECODE_TEXT, false, offsetof(struct node, resource_version),
-		NULL},
-	{"status.nodeInfo.bootID", DECODE_TEXT, false, offsetof(struct node, boot), NULL},
-	{"status.nodeInfo.containerRuntimeVersion", DECODE_TEXT, false,
-		offsetof(struct node, runtime), NULL},
-	{"spec.unschedulable", DECODE_BOOL, false, offsetof(struct node, unschedulable), NULL},
-	{"status.allocatable.cpu", DECODE_CUSTOM, false, offsetof(struct node, cpu_milli),
-		parts_read_milli},
-	{"status.allocatable.memory", DECODE_CUSTOM, false, offsetof(struct node, mem_bytes),
-		parts_read_units},
-	{"status.allocatable.pods", DECODE_CUSTOM, false, offsetof(struct node, pod_slots),
-		parts_read_units},
-};
-
-static const struct decode_field taint_fields[] = {
-	{"key", DECODE_TEXT, true, offsetof(struct taint, key), NULL},
-	{"value", DECODE_TEXT, false, offsetof(struct taint, value), NULL},
-	{"effect", DECODE_TEXT, true, offsetof(struct taint, effect), NULL},
-};
-
-static int read_taints(
-	const json_t *root, struct arena *arena, struct node *node, struct fault *ret_fault)
-{
-	const json_t *array = NULL;
-	if (decode_array(root, "spec.taints", &array, ret_fault) < 0) {
-		return -1;
-	}
-	size_t count = array != NULL ? json_array_size(array) : 0;
-	node->taints = count > 0 ? ARENA_ARRAY(arena, struct taint, count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		struct taint *t = &node->taints[node->taint_count++];
-		t->value = "";
-		if (decode_fields(json_array_get(array, i), taint_fields, COUNT_OF(taint_fields),
-			    arena, t, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "spec.taints[%zu]", i);
-		}
-	}
-	return 0;
-}
-
-static int read_ready(const json_t *root, struct node *node, struct fault *ret_fault)
-{
-	const json_t *array = NULL;
-	if (decode_array(root, "status.conditions", &array, ret_fault) < 0) {
-		return -1;
-	}
-	for (size_t i = 0; array != NULL && i < json_array_size(array); i++) {
-		const json_t *condition = json_array_get(array, i);
-		const char *type = NULL;
-		const char *status = NULL;
-		if (decode_text(condition, "type", &type, ret_fault) < 0 ||
-			decode_text(condition, "status", &status, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "status.conditions[%zu]", i);
-		}
-		if (text_equals(type, "Ready")) {
-			node->ready = text_equals(status, "True");
-		}
-	}
-	return 0;
-}
-
-static int read_gpus(const json_t *root, struct node *node, struct fault *ret_fault)
-{
-	/* A key with a dot is no path. */
-	const json_t *gpus =
-		json_object_get(decode_find(root, "status.allocatable"), NAME_GPU_RESOURCE);
-	if (gpus != NULL && parts_read_units(gpus, NULL, &node->gpus, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "status.allocatable.%s", NAME_GPU_RESOURCE);
-	}
-	if (node->cpu_milli < 0 || node->mem_bytes < 0 || node->pod_slots < 0 || node->gpus < 0) {
-		return fault_set(ret_fault, FAULT_INVALID, "status.allocatable: negative");
-	}
-	return 0;
-}
-
 /* What others than the kubelet may publish without end is cut off: nobody asks for so many. */
 static void read_others(const json_t *root, struct arena *arena, struct node *node)
 {
@@ -170,7 +33,7 @@ static void read_others(const json_t *root, struct arena *arena, struct node *no
 		bool apart = strcmp(name, "cpu") == 0 || strcmp(name, "memory") == 0 ||
 			     strcmp(name, "pods") == 0 || strcmp(name, NAME_GPU_RESOURCE) == 0;
 		if (apart || node->others.count >= OTHERS_MAX ||
-			parts_read_units(value, NULL, &amount, NULL) < 0 || amount <= 0) {
+			parts_read_units(value, &amount, NULL) < 0 || amount <= 0) {
 			continue;
 		}
 		if (node->others.items == NULL) {
@@ -192,67 +55,92 @@ static bool shares_already(const struct pairs *labels)
 	return replicas != NULL && parse_i64(view_of(replicas), 0, INT32_MAX, &count) && count > 1;
 }
 
-/* A key with a dot is no path. "": there is none. */
-static const char *note_of(const json_t *root, const char *key)
-{
-	const json_t *notes = decode_find(root, "metadata.annotations");
-	const json_t *value = json_object_get(notes, key);
-	return json_is_string(value) ? json_string_value(value) : "";
-}
-
-/* Nothing is registered any more where the list is empty. */
-static bool serves_hami(const json_t *root)
-{
-	const char *text = note_of(root, HAMI_NOTE);
-	return !text_empty(text) && !text_equals(text, "[]");
-}
-
 /* What is remembered of a node is compared with them: what is too long for that is not known. */
 static const char *bounded(const char *text)
 {
 	return text != NULL && strlen(text) <= INFO_MAX ? text : NULL;
 }
 
-static int read_node(
-	const json_t *root, struct arena *arena, struct node *node, struct fault *ret_fault)
+/* Nothing is registered any more where HAMi's list is empty. */
+static int finish_node(const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
 {
-	const json_t *labels = NULL;
-	if (decode_fields(root, node_fields, COUNT_OF(node_fields), arena, node, ret_fault) < 0 ||
-		decode_object(root, "metadata.labels", &labels, ret_fault) < 0) {
-		return -1;
+	struct node *node = noun;
+	if (node->cpu_milli < 0 || node->mem_bytes < 0 || node->pod_slots < 0 || node->gpus < 0) {
+		return fault_set(ret_fault, FAULT_INVALID, "status.allocatable: negative");
 	}
-	if (parts_read_pairs(labels, NULL, arena, &node->labels, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "metadata.labels");
-	}
-	if (read_taints(root, arena, node, ret_fault) < 0 ||
-		read_ready(root, node, ret_fault) < 0 || read_gpus(root, node, ret_fault) < 0) {
-		return -1;
-	}
+	const char *product = pairs_get(&node->labels, PRODUCT_LABEL);
+	const char *hami = decode_find_text(root, "metadata.annotations/" HAMI_NOTE);
 	node->boot = bounded(node->boot);
 	node->runtime = bounded(node->runtime);
-	const char *reset = bounded(note_of(root, NOTE_GPUS_RESET));
-	node->gpus_reset = text_empty(reset) ? NULL : arena_strdup(arena, reset);
+	node->gpus_reset = text_empty(node->gpus_reset) ? NULL : bounded(node->gpus_reset);
 	read_others(root, arena, node);
 	node->shares_already = shares_already(&node->labels);
-	const char *product = pairs_get(&node->labels, PRODUCT_LABEL);
 	node->is_mig = product != NULL && strstr(product, MIG_PRODUCT) != NULL;
-	node->serves_hami = serves_hami(root);
+	node->serves_hami = !text_empty(hami) && !text_equals(hami, "[]");
 	node->serves_kai = pairs_get(&node->labels, KAI_LABEL) != NULL;
+	/* Whom it keeps off, and who asks for it, cannot be told by half of its labels or taints.
+	 */
+	node->unschedulable |= json_is_true(json_object_get(root, SLICE_CUT));
 	return 0;
+}
+
+static int take_condition(void *noun, const void *item, const json_t *object, struct arena *arena,
+	struct fault *ret_fault)
+{
+	struct node *node = noun;
+	const struct condition *c = item;
+	(void)object, (void)arena, (void)ret_fault;
+	node->ready = text_equals(c->type, "Ready") ? text_equals(c->status, "True") : node->ready;
+	return 0;
+}
+
+static const struct field condition_fields[] = {
+	FIELD("type", text, AT(condition, type)),
+	FIELD("status", text, AT(condition, status)),
+};
+static const struct shape condition_shape = {SHAPE(condition, condition_fields)};
+
+static const struct field taint_fields[] = {
+	FIELD("key", text, AT(taint, key), .required = true),
+	FIELD("value", text, AT(taint, value)),
+	FIELD("effect", text, AT(taint, effect), .required = true),
+};
+static const struct shape taint_shape = {
+	SHAPE(taint, taint_fields), .defaults = &(const struct taint){.value = ""}};
+
+static const struct field node_fields[] = {
+	FIELD("metadata.name", text, AT(node, name), .required = true),
+	FIELD("metadata.uid", text, AT(node, uid)),
+	FIELD("metadata.resourceVersion", text, AT(node, resource_version)),
+	FIELD("metadata.labels", pairs, AT(node, labels),
+		.keys = WORDS(NAME_PREFIX "*", "nvidia.com/*", "topology.kubernetes.io/*", "*"),
+		.bytes = LABELS_MAX),
+	FIELD_KEPT("metadata.annotations/" HAMI_NOTE),
+	FIELD("metadata.annotations/" NOTE_GPUS_RESET, note, AT(node, gpus_reset)),
+	FIELD("spec.taints", list, AT(node, taints), COUNT_AT(node, taint_count),
+		.inside = &taint_shape, .bytes = LIST_MAX),
+	FIELD("spec.unschedulable", flag, AT(node, unschedulable)),
+	FIELD("status.allocatable.cpu", milli, AT(node, cpu_milli)),
+	FIELD("status.allocatable.memory", units, AT(node, mem_bytes)),
+	FIELD("status.allocatable.pods", units, AT(node, pod_slots)),
+	FIELD("status.allocatable/" NAME_GPU_RESOURCE, units, AT(node, gpus)),
+	{.path = "status.allocatable", .keys = WORDS("*"), .bytes = LIST_MAX},
+	FIELD("status.conditions", each, .inside = &condition_shape, .each = take_condition,
+		.bytes = LIST_MAX),
+	FIELD("status.nodeInfo.bootID", text, AT(node, boot)),
+	FIELD("status.nodeInfo.containerRuntimeVersion", text, AT(node, runtime)),
+};
+static const struct shape node_shape = {SHAPE(node, node_fields),
+	.defaults = &(const struct node){.name = "", .uid = "", .resource_version = ""},
+	SHAPE_NAME("node", node, name), .flags = DECODE_MEND, .finish = finish_node};
+
+const struct slice_keep *node_projection(void)
+{
+	return meta_projection(&node_shape);
 }
 
 int node_decode(const char *json, size_t n, struct arena *arena, struct node *ret_node,
 	struct fault *ret_fault)
 {
-	CLEANUP(decode_release) json_t *root = NULL;
-	struct node node = {.name = "", .uid = "", .resource_version = ""};
-	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0 ||
-		read_node(root, arena, &node, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "node %.63s", node.name);
-	}
-	/* Whom it keeps off, and who asks for it, cannot be told by half of its labels or taints.
-	 */
-	node.unschedulable |= json_is_true(json_object_get(root, SLICE_CUT));
-	*ret_node = node;
-	return 0;
+	return fields_decode((struct view){json, n}, &node_shape, arena, ret_node, ret_fault);
 }

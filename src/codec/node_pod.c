@@ -10,79 +10,13 @@
 #define HASH_NOTE    "kubernetes.io/config.hash"
 #define CONTAINER_ID 64 /* hexadecimal digits, after the runtime's name */
 
-/* --- what a watch keeps --- */
-
-static const struct slice_keep notes_keep[] = {
-	SLICE_KEEP(NOTE_GPU_UUID),
-	SLICE_KEEP(NOTE_COMPUTE_MILLI),
-	SLICE_KEEP(NOTE_MEMORY_MIB),
-	SLICE_KEEP(NOTE_CONTAINER),
-	SLICE_KEEP(NOTE_ISOLATION),
-	SLICE_KEEP(NOTE_MPS_THREADS),
-	SLICE_KEEP(NOTE_MPS_MEMORY),
-	SLICE_KEEP(MIRROR_NOTE),
-	SLICE_KEEP(HASH_NOTE),
-	PARTS_BOOKMARK_KEEP,
-	SLICE_END,
+struct raw {
+	struct node_pod pod;
+	const char *tenant, *capacity; /* labels */
+	const char *uuids, *milli, *mem_mib, *isolation, *mirror;
 };
-static const struct slice_keep labels_keep[] = {
-	SLICE_KEEP(LABEL_TENANT), SLICE_KEEP(LABEL_CAPACITY), SLICE_END};
-static const struct slice_keep owner_keep[] = {SLICE_KEEP("kind"), SLICE_END};
-static const struct slice_keep meta_keep[] = {
-	PARTS_META_KEEP,
-	SLICE_KEEP("deletionTimestamp"),
-	SLICE_KEEP_IN("labels", labels_keep),
-	SLICE_KEEP_IN("annotations", notes_keep),
-	SLICE_KEEP_IN("ownerReferences", owner_keep),
-	SLICE_END,
-};
-static const struct slice_keep limits_keep[] = {SLICE_KEEP(NAME_GPU_RESOURCE), SLICE_END};
-static const struct slice_keep resources_keep[] = {SLICE_KEEP_IN("limits", limits_keep), SLICE_END};
-static const struct slice_keep container_keep[] = {
-	SLICE_KEEP("name"), SLICE_KEEP_IN("resources", resources_keep), SLICE_END};
-static const struct slice_keep spec_keep[] = {
-	SLICE_KEEP_IN("containers", container_keep),
-	SLICE_KEEP_IN("initContainers", container_keep),
-	SLICE_END,
-};
-static const struct slice_keep terminated_keep[] = {
-	SLICE_KEEP("exitCode"), SLICE_KEEP("message"), SLICE_END};
-static const struct slice_keep state_keep[] = {
-	SLICE_KEEP_IN("terminated", terminated_keep), SLICE_END};
-static const struct slice_keep init_status_keep[] = {
-	SLICE_KEEP("name"),
-	SLICE_KEEP("containerID"),
-	SLICE_KEEP_IN("state", state_keep),
-	SLICE_KEEP_IN("lastState", state_keep),
-	SLICE_END,
-};
-static const struct slice_keep container_status_keep[] = {
-	SLICE_KEEP("name"), SLICE_KEEP("containerID"), SLICE_END};
-static const struct slice_keep status_keep[] = {
-	SLICE_KEEP("phase"),
-	SLICE_KEEP_IN("initContainerStatuses", init_status_keep),
-	SLICE_KEEP_IN("containerStatuses", container_status_keep),
-	SLICE_KEEP_IN("ephemeralContainerStatuses", container_status_keep),
-	SLICE_END,
-};
-static const struct slice_keep pod_keep[] = {
-	SLICE_KEEP_IN("metadata", meta_keep),
-	SLICE_KEEP_IN("spec", spec_keep),
-	SLICE_KEEP_IN("status", status_keep),
-	SLICE_END,
-};
-
-const struct slice_keep *node_pod_projection(void)
-{
-	return pod_keep;
-}
 
 /* --- metadata: who it is and what it was granted --- */
-
-static const char *text_at(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key)); /* keys with dots are no paths */
-}
 
 static void read_uuids(const char *list, struct arena *arena, struct node_pod *pod)
 {
@@ -97,65 +31,62 @@ static void read_uuids(const char *list, struct arena *arena, struct node_pod *p
 	}
 }
 
-static void read_grant(const json_t *notes, struct arena *arena, struct node_pod *pod)
-{
-	read_uuids(text_at(notes, NOTE_GPU_UUID), arena, pod);
-	(void)!parse_i64(
-		view_of(text_at(notes, NOTE_COMPUTE_MILLI)), 0, MODEL_GPU_MILLI, &pod->milli);
-	(void)!parse_i64(view_of(text_at(notes, NOTE_MEMORY_MIB)), 0, INT32_MAX, &pod->mem_mib);
-	pod->gpu_container = arena_strdup(arena, text_at(notes, NOTE_CONTAINER));
-	pod->mps_threads = arena_strdup(arena, text_at(notes, NOTE_MPS_THREADS));
-	pod->mps_memory = arena_strdup(arena, text_at(notes, NOTE_MPS_MEMORY));
-}
-
 /* Anybody may write annotations: it is a mirror only where a Node owns it, which nobody but its
  * kubelet may claim. */
-static void read_hash(
-	const json_t *meta, const json_t *notes, struct arena *arena, struct node_pod *pod)
+static bool is_mirror(const json_t *meta, const struct raw *raw)
 {
 	const json_t *owner = json_array_get(json_object_get(meta, "ownerReferences"), 0);
-	const char *hash = text_at(notes, HASH_NOTE);
-	if (hash != NULL && text_equals(hash, text_at(notes, MIRROR_NOTE)) &&
-		text_equals(text_at(owner, "kind"), "Node")) {
-		pod->config_hash = arena_strdup(arena, hash);
-	}
+	return text_equals(raw->pod.config_hash, raw->mirror) &&
+	       text_equals(decode_find_text(owner, "kind"), "Node");
 }
 
-static const struct decode_field meta_fields[] = {
-	{"uid", DECODE_TEXT, true, offsetof(struct node_pod, uid), NULL},
-	{"namespace", DECODE_TEXT, true, offsetof(struct node_pod, ns), NULL},
-	{"name", DECODE_TEXT, true, offsetof(struct node_pod, name), NULL},
-	{"deletionTimestamp", DECODE_TIME, false, offsetof(struct node_pod, deleting_ms), NULL},
-};
-
-static int read_meta(
-	const json_t *meta, struct arena *arena, struct node_pod *pod, struct fault *ret_fault)
+static int finish_meta(const json_t *meta, struct arena *arena, void *noun, struct fault *ret_fault)
 {
-	const json_t *labels = NULL, *notes = NULL;
-	if (decode_fields(meta, meta_fields, COUNT_OF(meta_fields), arena, pod, ret_fault) < 0 ||
-		decode_object(meta, "labels", &labels, ret_fault) < 0 ||
-		decode_object(meta, "annotations", &notes, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "metadata");
-	}
-	pod->tenant = text_equals(text_at(labels, LABEL_TENANT), "true");
-	pod->capacity = text_equals(pod->ns, NAME_NAMESPACE) &&
-			text_equals(text_at(labels, LABEL_CAPACITY), "true");
-	pod->mps = (pod->tenant || pod->capacity) &&
-		   text_equals(text_at(notes, NOTE_ISOLATION), ISOLATION_MPS_TEXT);
+	struct raw *raw = noun;
+	struct node_pod *pod = &raw->pod;
+	(void)ret_fault;
+	pod->tenant = text_equals(raw->tenant, "true");
+	pod->capacity = text_equals(pod->ns, NAME_NAMESPACE) && text_equals(raw->capacity, "true");
+	pod->mps =
+		(pod->tenant || pod->capacity) && text_equals(raw->isolation, ISOLATION_MPS_TEXT);
 	if (pod->tenant) {
-		read_grant(notes, arena, pod);
+		read_uuids(raw->uuids, arena, pod);
+		(void)!parse_i64(view_of(raw->milli), 0, MODEL_GPU_MILLI, &pod->milli);
+		(void)!parse_i64(view_of(raw->mem_mib), 0, INT32_MAX, &pod->mem_mib);
+	} else {
+		pod->gpu_container = pod->mps_threads = pod->mps_memory = NULL;
 	}
-	read_hash(meta, notes, arena, pod);
+	pod->config_hash = is_mirror(meta, raw) ? pod->config_hash : NULL;
 	return 0;
 }
+
+static const struct field meta_fields[] = {
+	FIELD("uid", text, AT(raw, pod.uid), .required = true),
+	FIELD("namespace", text, AT(raw, pod.ns), .required = true),
+	FIELD("name", text, AT(raw, pod.name), .required = true),
+	FIELD("deletionTimestamp", time, AT(raw, pod.deleting_ms)),
+	FIELD("labels/" LABEL_TENANT, note, AT(raw, tenant)),
+	FIELD("labels/" LABEL_CAPACITY, note, AT(raw, capacity)),
+	FIELD("annotations/" NOTE_GPU_UUID, note, AT(raw, uuids)),
+	FIELD("annotations/" NOTE_COMPUTE_MILLI, note, AT(raw, milli)),
+	FIELD("annotations/" NOTE_MEMORY_MIB, note, AT(raw, mem_mib)),
+	FIELD("annotations/" NOTE_CONTAINER, note, AT(raw, pod.gpu_container)),
+	FIELD("annotations/" NOTE_ISOLATION, note, AT(raw, isolation)),
+	FIELD("annotations/" NOTE_MPS_THREADS, note, AT(raw, pod.mps_threads)),
+	FIELD("annotations/" NOTE_MPS_MEMORY, note, AT(raw, pod.mps_memory)),
+	FIELD("annotations/" MIRROR_NOTE, note, AT(raw, mirror)),
+	FIELD("annotations/" HASH_NOTE, note, AT(raw, pod.config_hash)),
+	FIELD_KEPT("ownerReferences.kind"),
+};
+static const struct shape meta_shape = {SHAPE(raw, meta_fields), .finish = finish_meta};
 
 /* --- spec: the GPUs it asks for itself --- */
 
 static int64_t gpus_of(const json_t *container)
 {
 	int64_t gpus = 0;
-	const json_t *limits = decode_find(container, "resources.limits");
-	(void)!parse_i64(view_of(text_at(limits, NAME_GPU_RESOURCE)), 0, INT32_MAX, &gpus);
+	const char *text = decode_find_text(container, "resources.limits/" NAME_GPU_RESOURCE);
+	(void)!parse_i64(view_of(text), 0, INT32_MAX, &gpus);
 	return gpus;
 }
 
@@ -169,7 +100,7 @@ static void read_gpus(const json_t *spec, struct arena *arena, struct node_pod *
 	for (size_t i = 0; i < json_array_size(mains); i++) {
 		int64_t gpus = gpus_of(json_array_get(mains, i));
 		pod->gpus += gpus;
-		holder = gpus > 0 ? text_at(json_array_get(mains, i), "name") : holder;
+		holder = gpus > 0 ? decode_find_text(json_array_get(mains, i), "name") : holder;
 		holders += gpus > 0 ? 1 : 0;
 	}
 	for (size_t i = 0; i < json_array_size(inits); i++) {
@@ -203,7 +134,7 @@ static void read_identity(const json_t *status, struct arena *arena, struct node
 		const json_t *code = json_object_get(ended, "exitCode");
 		struct gpu_identity id;
 		if (json_is_integer(code) && json_integer_value(code) == 0) {
-			const char *message = text_at(ended, "message");
+			const char *message = decode_find_text(ended, "message");
 			if (message != NULL && identity_decode(message, &id, NULL) == 0) {
 				read_uuids(id.uuid, arena, pod);
 			}
@@ -217,13 +148,13 @@ static void read_containers(
 {
 	for (size_t i = 0; i < json_array_size(array); i++) {
 		const json_t *status = json_array_get(array, i);
-		const char *name = text_at(status, "name");
+		const char *name = decode_find_text(status, "name");
 		if (name == NULL || pod->container_count == NODE_CONTAINERS_MAX) {
 			continue;
 		}
 		pod->containers[pod->container_count++] =
 			(struct node_container){.name = arena_strdup(arena, name),
-				.id = id_of(text_at(status, "containerID"), arena)};
+				.id = id_of(decode_find_text(status, "containerID"), arena)};
 		if (init && pod->capacity && text_equals(name, CAPACITY_INIT_CONTAINER)) {
 			read_identity(status, arena, pod);
 		}
@@ -246,7 +177,7 @@ static void read_status(const json_t *status, struct arena *arena, struct node_p
 	static const char *const lists[] = {
 		"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"};
 	size_t count = 0;
-	pod->phase = phase_of(text_at(status, "phase"));
+	pod->phase = phase_of(decode_find_text(status, "phase"));
 	for (size_t i = 0; i < COUNT_OF(lists); i++) {
 		count += json_array_size(json_object_get(status, lists[i]));
 	}
@@ -257,21 +188,56 @@ static void read_status(const json_t *status, struct arena *arena, struct node_p
 	}
 }
 
+static int finish_pod(const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+{
+	struct raw *raw = noun;
+	const json_t *spec = NULL, *status = NULL;
+	if (raw->pod.uid == NULL) {
+		(void)decode_mismatch(NULL, "object", ret_fault);
+		return fault_wrap(ret_fault, "metadata");
+	}
+	if (decode_object(root, "spec", &spec, ret_fault) < 0 ||
+		decode_object(root, "status", &status, ret_fault) < 0) {
+		return -1;
+	}
+	read_gpus(spec, arena, &raw->pod);
+	read_status(status, arena, &raw->pod);
+	return 0;
+}
+
+static const struct field pod_fields[] = {
+	FIELD("metadata", object, .inside = &meta_shape),
+	FIELD_KEPT("spec.containers.name"),
+	FIELD_KEPT("spec.containers.resources.limits/" NAME_GPU_RESOURCE),
+	FIELD_KEPT("spec.initContainers.name"),
+	FIELD_KEPT("spec.initContainers.resources.limits/" NAME_GPU_RESOURCE),
+	FIELD_KEPT("status.phase"),
+	FIELD_KEPT("status.initContainerStatuses.name"),
+	FIELD_KEPT("status.initContainerStatuses.containerID"),
+	FIELD_KEPT("status.initContainerStatuses.state.terminated.exitCode"),
+	FIELD_KEPT("status.initContainerStatuses.state.terminated.message"),
+	FIELD_KEPT("status.initContainerStatuses.lastState.terminated.exitCode"),
+	FIELD_KEPT("status.initContainerStatuses.lastState.terminated.message"),
+	FIELD_KEPT("status.containerStatuses.name"),
+	FIELD_KEPT("status.containerStatuses.containerID"),
+	FIELD_KEPT("status.ephemeralContainerStatuses.name"),
+	FIELD_KEPT("status.ephemeralContainerStatuses.containerID"),
+};
+static const struct shape pod_shape = {
+	SHAPE(raw, pod_fields), .called = "pod", .flags = DECODE_MEND, .finish = finish_pod};
+
+const struct slice_keep *node_pod_projection(void)
+{
+	return meta_projection(&pod_shape);
+}
+
 int node_pod_decode(const char *json, size_t n, struct arena *arena, struct node_pod *ret_pod,
 	struct fault *ret_fault)
 {
-	CLEANUP(decode_release) json_t *root = NULL;
-	const json_t *meta = NULL, *spec = NULL, *status = NULL;
-	struct node_pod pod = {0};
-	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0 ||
-		decode_object(root, "metadata", &meta, ret_fault) < 0 ||
-		decode_object(root, "spec", &spec, ret_fault) < 0 ||
-		decode_object(root, "status", &status, ret_fault) < 0 ||
-		read_meta(meta, arena, &pod, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "pod");
+	struct raw raw;
+	if (fields_decode((struct view){json, n}, &pod_shape, arena, &raw, ret_fault) < 0) {
+		return -1;
 	}
-	read_gpus(spec, arena, &pod);
-	read_status(status, arena, &pod);
-	*ret_pod = pod;
+	*ret_pod = raw.pod;
 	return 0;
 }

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/str.h"
+#include "json/decode.h"
 #include "model/quantity.h"
 
 /* Kubernetes writes quantities as text; a bare whole number means the same. */
@@ -23,15 +25,22 @@ static int quantity_text(
 	return decode_mismatch(value, "quantity", ret_fault);
 }
 
-int parts_read_milli(const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
+int parts_read_milli(const json_t *value, int64_t *ret_milli, struct fault *ret_fault)
 {
 	char buffer[24];
 	struct view text;
-	(void)arena;
-	if (quantity_text(value, buffer, &text, ret_fault) < 0) {
-		return -1;
-	}
-	return quantity_milli(text, field, ret_fault);
+	return quantity_text(value, buffer, &text, ret_fault) < 0
+		       ? -1
+		       : quantity_milli(text, ret_milli, ret_fault);
+}
+
+int parts_read_units(const json_t *value, int64_t *ret_units, struct fault *ret_fault)
+{
+	char buffer[24];
+	struct view text;
+	return quantity_text(value, buffer, &text, ret_fault) < 0
+		       ? -1
+		       : quantity_units(text, ret_units, ret_fault);
 }
 
 bool parts_is_whole(const json_t *value)
@@ -41,16 +50,48 @@ bool parts_is_whole(const json_t *value)
 	return quantity_text(value, buffer, &text, NULL) == 0 && quantity_is_whole(text);
 }
 
-int parts_read_units(const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
+static int read_milli(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
 {
-	char buffer[24];
-	struct view text;
-	(void)arena;
-	if (quantity_text(value, buffer, &text, ret_fault) < 0) {
-		return -1;
-	}
-	return quantity_units(text, field, ret_fault);
+	(void)f, (void)arena;
+	return parts_read_milli(value, to, ret_fault);
 }
+
+static int read_units(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	(void)f, (void)arena;
+	return parts_read_units(value, to, ret_fault);
+}
+
+static int read_memory(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	int64_t *mib = to;
+	(void)arena;
+	if (!json_is_string(value)) {
+		return decode_mismatch(value, "quantity", ret_fault);
+	}
+	struct view text = {json_string_value(value), json_string_length(value)};
+	return memory_parse(text, mib, ret_fault) < 0 ? -1 : fields_in_range(f, *mib, ret_fault);
+}
+
+const struct field_kind field_milli = {read_milli, NULL, NULL, false};
+const struct field_kind field_units = {read_units, NULL, NULL, false};
+static void write_memory(struct build *b, const struct field *f, const void *from)
+{
+	char text[QUANTITY_TEXT_MAX];
+	(void)f;
+	build_text(b, memory_format(*(const int64_t *)from, text));
+}
+
+static bool is_no_memory(const struct field *f, const void *from)
+{
+	(void)f;
+	return *(const int64_t *)from <= 0;
+}
+
+const struct field_kind field_memory = {read_memory, write_memory, is_no_memory, false};
 
 bool parts_is_name(const char *text)
 {
@@ -59,17 +100,21 @@ bool parts_is_name(const char *text)
 	       strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
 }
 
-static bool begins_with_any(const char *key, const char *const *prefixes)
+/* --- pairs --- */
+
+static bool is_wanted(const char *key, const char *const *keys)
 {
-	for (; prefixes != NULL && *prefixes != NULL; prefixes++) {
-		if (strncmp(key, *prefixes, strlen(*prefixes)) == 0) {
+	for (; keys != NULL && *keys != NULL; keys++) {
+		size_t n = strlen(*keys);
+		bool prefix = n > 0 && (*keys)[n - 1] == '*';
+		if (strncmp(key, *keys, prefix ? n - 1 : n + 1) == 0) {
 			return true;
 		}
 	}
-	return prefixes == NULL;
+	return keys == NULL;
 }
 
-int parts_read_pairs(const json_t *object, const char *const *prefixes, struct arena *arena,
+int parts_read_pairs(const json_t *object, const char *const *keys, struct arena *arena,
 	struct pairs *ret_pairs, struct fault *ret_fault)
 {
 	struct pairs pairs = {0};
@@ -81,9 +126,12 @@ int parts_read_pairs(const json_t *object, const char *const *prefixes, struct a
 	json_t *all = (json_t *)object;
 	const char *key;
 	json_t *value;
+	if (is_wanted("", keys)) {
+		keys = NULL;
+	}
 	json_object_foreach(all, key, value)
 	{
-		if (!begins_with_any(key, prefixes)) {
+		if (!is_wanted(key, keys)) {
 			continue;
 		}
 		if (!json_is_string(value)) {
@@ -101,149 +149,176 @@ int parts_read_pairs(const json_t *object, const char *const *prefixes, struct a
 	return 0;
 }
 
-int parts_read_word(const json_t *value, const char *const *words, size_t count,
-	size_t *ret_position, struct fault *ret_fault)
+static int read_pairs(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
 {
-	if (!json_is_string(value)) {
-		return decode_mismatch(value, "string", ret_fault);
-	}
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(json_string_value(value), words[i]) == 0) {
-			*ret_position = i;
-			return 0;
-		}
-	}
-	return fault_set(
-		ret_fault, FAULT_INVALID, "\"%.60s\" is not known here", json_string_value(value));
+	return json_is_object(value) ? parts_read_pairs(value, f->keys, arena, to, ret_fault)
+				     : decode_mismatch(value, "object", ret_fault);
 }
 
-static int read_operator(
-	const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
+const struct field_kind field_pairs = {read_pairs, NULL, NULL, false};
+
+/* --- terms --- */
+
+/* Which of the values is wrong is said without the name of their list. */
+static int read_values(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
 {
-	static const char *const words[] = {
-		[TERM_IN] = "In",
-		[TERM_NOT_IN] = "NotIn",
-		[TERM_EXISTS] = "Exists",
-		[TERM_DOES_NOT_EXIST] = "DoesNotExist",
-		[TERM_GT] = "Gt",
-		[TERM_LT] = "Lt",
-	};
-	size_t position = 0;
-	(void)arena;
-	if (parts_read_word(value, words, COUNT_OF(words), &position, ret_fault) < 0) {
-		return -1;
+	struct term *t = to;
+	if (!json_is_array(value)) {
+		decode_mismatch(value, "array", ret_fault);
+		return fault_wrap(ret_fault, "%s", f->path);
 	}
-	*(enum term_operator *)field = (enum term_operator)position;
-	return 0;
+	return decode_texts(value, arena, &t->values, &t->value_count, ret_fault);
 }
 
-int parts_read_term(const json_t *object, const char *key, struct arena *arena,
-	struct term *ret_term, struct fault *ret_fault)
-{
-	const struct decode_field fields[] = {
-		{key, DECODE_TEXT, true, offsetof(struct term, key), NULL},
-		{"operator", DECODE_CUSTOM, true, offsetof(struct term, operator), read_operator},
-	};
-	const json_t *values = NULL;
-	if (decode_fields(object, fields, COUNT_OF(fields), arena, ret_term, ret_fault) < 0 ||
-		decode_array(object, "values", &values, ret_fault) < 0) {
-		return -1;
-	}
-	return decode_texts(values, arena, &ret_term->values, &ret_term->value_count, ret_fault);
-}
+static const struct field_kind field_values = {read_values, NULL, NULL, true};
 
-int parts_read_terms(
-	const json_t *array, struct arena *arena, struct terms *ret_terms, struct fault *ret_fault)
-{
-	struct terms terms = {0};
-	size_t count = array != NULL ? json_array_size(array) : 0;
-	if (count > 0) {
-		terms.items = ARENA_ARRAY(arena, struct term, count);
-	}
-	for (size_t i = 0; i < count; i++) {
-		struct term *t = &terms.items[terms.count++];
-		if (parts_read_term(json_array_get(array, i), "key", arena, t, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "[%zu]", i);
-		}
-	}
-	*ret_terms = terms;
-	return 0;
-}
+static const char *const operators[] = {
+	[TERM_IN] = "In",
+	[TERM_NOT_IN] = "NotIn",
+	[TERM_EXISTS] = "Exists",
+	[TERM_DOES_NOT_EXIST] = "DoesNotExist",
+	[TERM_GT] = "Gt",
+	[TERM_LT] = "Lt",
+	NULL,
+};
+static const struct field term_fields[] = {
+	FIELD("key", text, AT(term, key), .required = true),
+	FIELD("operator", word, AT(term, operator), .required = true, .words = operators),
+	FIELD("values", values, .at = 0),
+};
+static const struct shape term_shape = {SHAPE(term, term_fields)};
 
-static int read_node_term(
-	const json_t *object, struct arena *arena, struct node_term *t, struct fault *ret_fault)
-{
-	const json_t *labels = NULL;
-	const json_t *fields = NULL;
-	if (decode_array(object, "matchExpressions", &labels, ret_fault) < 0 ||
-		decode_array(object, "matchFields", &fields, ret_fault) < 0) {
-		return -1;
-	}
-	if (parts_read_terms(labels, arena, &t->labels, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "matchExpressions");
-	}
-	if (parts_read_terms(fields, arena, &t->fields, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "matchFields");
-	}
-	return 0;
-}
+static const struct field scope_fields[] = {
+	FIELD("scopeName", text, AT(term, key), .required = true),
+	FIELD("operator", word, AT(term, operator), .required = true, .words = operators),
+	FIELD("values", values, .at = 0),
+};
+const struct shape parts_scope_shape = {SHAPE(term, scope_fields)};
 
-int parts_read_node_terms(const json_t *array, struct arena *arena, struct node_term **ret_terms,
-	uint32_t *ret_count, struct fault *ret_fault)
-{
-	size_t count = array != NULL ? json_array_size(array) : 0;
-	struct node_term *terms = count > 0 ? ARENA_ARRAY(arena, struct node_term, count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (read_node_term(json_array_get(array, i), arena, &terms[i], ret_fault) < 0) {
-			return fault_wrap(ret_fault, "[%zu]", i);
-		}
-	}
-	*ret_terms = terms;
-	*ret_count = (uint32_t)count;
-	return 0;
-}
+static const struct field node_term_fields[] = {
+	FIELD("matchExpressions", rows, AT(node_term, labels.items),
+		COUNT_AT(node_term, labels.count), .inside = &term_shape),
+	FIELD("matchFields", rows, AT(node_term, fields.items), COUNT_AT(node_term, fields.count),
+		.inside = &term_shape),
+};
+const struct shape parts_node_term_shape = {SHAPE(node_term, node_term_fields)};
+
+static const struct field selector_fields[] = {
+	FIELD("matchLabels", pairs, AT(selector, match_labels)),
+	FIELD("matchExpressions", rows, AT(selector, expressions.items),
+		COUNT_AT(selector, expressions.count), .inside = &term_shape),
+};
+static const struct shape selector_shape = {SHAPE(selector, selector_fields)};
 
 int parts_read_selector(const json_t *object, struct arena *arena, struct selector *ret_selector,
 	struct fault *ret_fault)
 {
-	struct selector selector = {.present = object != NULL};
-	const json_t *labels = NULL;
-	const json_t *expressions = NULL;
-	if (object == NULL) {
-		*ret_selector = selector;
+	*ret_selector = (struct selector){.present = object != NULL};
+	return object == NULL
+		       ? 0
+		       : fields_read(object, &selector_shape, arena, ret_selector, ret_fault);
+}
+
+static int read_selector(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	(void)f;
+	return parts_read_selector(value, arena, to, ret_fault);
+}
+
+const struct field_kind field_selector = {read_selector, NULL, NULL, false};
+
+/* --- base64 --- */
+
+static int read_base64(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	CLEANUP(str_wipe) struct str text = STR_INIT((size_t)f->max);
+	struct view coded = {json_string_value(value), json_string_length(value)};
+	(void)ret_fault;
+	if (coded.p == NULL) {
 		return 0;
 	}
-	if (decode_object(object, "matchLabels", &labels, ret_fault) < 0 ||
-		decode_array(object, "matchExpressions", &expressions, ret_fault) < 0) {
-		return -1;
+	(void)str_reserve(&text, coded.n / 4 * 3);
+	if (base64_decode(coded, &text) && text.len > 0 &&
+		memchr(str_text(&text), '\0', text.len) == NULL) {
+		*(const char **)to = arena_strndup(arena, str_text(&text), text.len);
 	}
-	if (parts_read_pairs(labels, NULL, arena, &selector.match_labels, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "matchLabels");
-	}
-	if (parts_read_terms(expressions, arena, &selector.expressions, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "matchExpressions");
-	}
-	*ret_selector = selector;
 	return 0;
 }
 
-int parts_read_text(const char *text, size_t limit, json_t **ret_root, struct fault *ret_fault)
+static void write_base64(struct build *b, const struct field *f, const void *from)
+{
+	CLEANUP(str_wipe) struct str coded = STR_INIT((size_t)f->max * 2);
+	const char *text = *(const char *const *)from;
+	if (text == NULL) {
+		build_null(b);
+		return;
+	}
+	if (!base64_encode(text, strlen(text), &coded)) {
+		b->out->overflow = true;
+	}
+	build_text(b, str_text(&coded));
+}
+
+const struct field_kind field_base64 = {read_base64, write_base64, NULL, false};
+
+/* --- owners --- */
+
+static const struct field owner_fields[] = {
+	FIELD("apiVersion", text, AT(owner, api_version), .required = true, .always = true),
+	FIELD("kind", text, AT(owner, kind), .required = true, .always = true),
+	FIELD("name", text, AT(owner, name), .required = true, .always = true),
+	FIELD("uid", text, AT(owner, uid), .always = true),
+};
+const struct shape parts_owner_shape = {SHAPE(owner, owner_fields)};
+
+void parts_write_owner(struct build *b, const struct owner *owner)
+{
+	build_array_at(b, "ownerReferences");
+	build_begin_object(b);
+	fields_write(b, &parts_owner_shape, "", owner);
+	build_end(b);
+	build_end(b);
+}
+
+/* --- texts of ours --- */
+
+static int parse_text(const char *text, size_t limit, json_t **ret_root, struct fault *ret_fault)
 {
 	const char *given = text_or(text, "");
 	size_t n = strnlen(given, limit + 1);
 	if (n > limit) {
 		return fault_set(ret_fault, FAULT_INVALID, "more than %zu bytes", limit);
 	}
-	json_t *root = NULL;
-	if (decode_parse(given, n, DECODE_UNIQUE, &root, ret_fault) < 0) {
+	if (decode_parse(given, n, DECODE_UNIQUE, ret_root, ret_fault) < 0) {
 		return -1;
 	}
-	const json_t *version = decode_find(root, "v");
+	const json_t *version = decode_find(*ret_root, "v");
 	if (!json_is_integer(version) || json_integer_value(version) != PARTS_TEXT_VERSION) {
-		json_decref(root);
 		return fault_set(
 			ret_fault, FAULT_INVALID, "v: version %d expected", PARTS_TEXT_VERSION);
 	}
-	*ret_root = root;
 	return 0;
+}
+
+int parts_read_text(const char *text, const struct shape *shape, size_t limit, struct arena *arena,
+	void *noun, struct fault *ret_fault)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	if (parse_text(text, limit, &root, ret_fault) < 0 ||
+		fields_fill(root, shape, arena, noun, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "%s", shape->called);
+	}
+	return 0;
+}
+
+struct build parts_begin_text(struct str *out)
+{
+	struct build b = build_into(out);
+	build_begin_object(&b);
+	build_i64_at(&b, "v", PARTS_TEXT_VERSION);
+	return b;
 }

@@ -6,28 +6,18 @@
 #define LIST_MAX  16384
 #define IMAGE_MAX 4096
 
-static const struct slice_keep resources_keep[] = {
-	SLICE_KEEP_MOST("limits", LIST_MAX),
-	SLICE_KEEP_MOST("requests", LIST_MAX),
-	SLICE_KEEP_MOST("claims", LIST_MAX),
-	SLICE_END,
+static const struct field container_fields[] = {
+	FIELD("name", text, AT(container, name)),
+	FIELD("image", text, AT(container, image), .bytes = IMAGE_MAX),
+	{.path = "ports",
+		.bytes = LIST_MAX,
+		.keys = WORDS("name", "containerPort", "hostPort", "hostIP", "protocol")},
+	FIELD_KEPT("restartPolicy"),
+	{.path = "resources.limits", .bytes = LIST_MAX},
+	{.path = "resources.requests", .bytes = LIST_MAX},
+	{.path = "resources.claims", .bytes = LIST_MAX},
 };
-static const struct slice_keep port_keep[] = {
-	SLICE_KEEP("name"),
-	SLICE_KEEP("containerPort"),
-	SLICE_KEEP("hostPort"),
-	SLICE_KEEP("hostIP"),
-	SLICE_KEEP("protocol"),
-	SLICE_END,
-};
-const struct slice_keep pod_container_keep[] = {
-	SLICE_KEEP("name"),
-	SLICE_KEEP_MOST("image", IMAGE_MAX),
-	SLICE_KEEP_SOME("ports", port_keep, LIST_MAX),
-	SLICE_KEEP("restartPolicy"),
-	SLICE_KEEP_IN("resources", resources_keep),
-	SLICE_END,
-};
+const struct shape pod_container_shape = {SHAPE(container, container_fields)};
 
 static int read_devices(const json_t *list, struct container *c, struct fault *ret_fault)
 {
@@ -37,7 +27,7 @@ static int read_devices(const json_t *list, struct container *c, struct fault *r
 	json_object_foreach(all, name, value)
 	{
 		if (strcmp(name, NAME_GPU_RESOURCE) == 0) {
-			if (parts_read_units(value, NULL, &c->gpus, ret_fault) < 0) {
+			if (parts_read_units(value, &c->gpus, ret_fault) < 0) {
 				return fault_wrap(ret_fault, "%s", name);
 			}
 		} else if (strncmp(name, NAME_MIG_PREFIX, strlen(NAME_MIG_PREFIX)) == 0) {
@@ -60,8 +50,8 @@ static bool gpus_are_valid(const json_t *limits, const json_t *requests)
 		return request == NULL && (limit == NULL || parts_is_whole(limit));
 	}
 	return parts_is_whole(limit) && parts_is_whole(request) &&
-	       parts_read_units(limit, NULL, &most, NULL) == 0 &&
-	       parts_read_units(request, NULL, &wanted, NULL) == 0 && most == wanted;
+	       parts_read_units(limit, &most, NULL) == 0 &&
+	       parts_read_units(request, &wanted, NULL) == 0 && most == wanted;
 }
 
 static int read_resources(
@@ -179,16 +169,15 @@ static int read_args(
 	return 0;
 }
 
-static const struct decode_field admission_fields[] = {
-	{"securityContext.privileged", DECODE_BOOL, false, offsetof(struct container, privileged),
-		NULL},
+static const struct field admission_fields[] = {
+	FIELD("securityContext.privileged", flag, AT(container, privileged)),
 };
+static const struct shape admission_shape = {SHAPE(container, admission_fields)};
 
 static int read_for_admission(
 	const json_t *object, struct arena *arena, struct container *c, struct fault *ret_fault)
 {
-	if (decode_fields(object, admission_fields, COUNT_OF(admission_fields), arena, c,
-		    ret_fault) < 0 ||
+	if (fields_read(object, &admission_shape, arena, c, ret_fault) < 0 ||
 		read_env(object, arena, c, ret_fault) < 0) {
 		return -1;
 	}
@@ -197,18 +186,12 @@ static int read_for_admission(
 
 /* --- the list --- */
 
-static const struct decode_field container_fields[] = {
-	{"name", DECODE_TEXT, false, offsetof(struct container, name), NULL},
-	{"image", DECODE_TEXT, false, offsetof(struct container, image), NULL},
-};
-
 static int read_container(const json_t *object, bool admission, struct arena *arena,
 	struct container *c, struct fault *ret_fault)
 {
 	const char *restart = NULL;
 	c->name = "";
-	if (decode_fields(object, container_fields, COUNT_OF(container_fields), arena, c,
-		    ret_fault) < 0 ||
+	if (fields_read(object, &pod_container_shape, arena, c, ret_fault) < 0 ||
 		decode_text(object, "restartPolicy", &restart, ret_fault) < 0 ||
 		read_resources(object, arena, c, ret_fault) < 0) {
 		return -1;

@@ -25,194 +25,12 @@
 #define SELECTOR_MAX   16384
 #define CONTAINERS_MAX 131072
 
-static const struct slice_keep any_keep[] = {SLICE_KEEP_PREFIX(""), SLICE_END};
-/* What we read by its name no other label takes the room of. */
-static const struct slice_keep labels_keep[] = {
-	SLICE_KEEP(LABEL_TENANT),
-	SLICE_KEEP(LABEL_CAPACITY),
-	SLICE_KEEP_PREFIX(NAME_PREFIX),
-	SLICE_KEEP_PREFIX(""),
-	SLICE_END,
-};
-static const struct slice_keep notes_keep[] = {
-	/* What we read by its name no other annotation takes the room of. */
-	SLICE_KEEP(NOTE_POLICY),
-	SLICE_KEEP(NOTE_EXCLUDE),
-	SLICE_KEEP(NOTE_MODE),
-	SLICE_KEEP(NOTE_GPU_FRACTION),
-	SLICE_KEEP(NOTE_GPU_MEMORY),
-	SLICE_KEEP(NOTE_GPU_COUNT),
-	SLICE_KEEP(NOTE_SURGED_BY),
-	SLICE_KEEP(NOTE_SURGE_HASH),
-	SLICE_KEEP(NOTE_SURGE_GENERATION),
-	SLICE_KEEP(NOTE_ORIGINAL),
-	SLICE_KEEP(NOTE_CONTAINER),
-	SLICE_KEEP(NOTE_SHARE),
-	SLICE_KEEP(NOTE_MEMORY),
-	SLICE_KEEP(NOTE_POLICY_APPLIED),
-	SLICE_KEEP(NOTE_RECOMMENDATION),
-	SLICE_KEEP(NOTE_ISOLATION),
-	SLICE_KEEP(NOTE_FRAMEWORK),
-	SLICE_KEEP(NOTE_GPU_UUID),
-	SLICE_KEEP(NOTE_VISIBLE_DEVICES),
-	SLICE_KEEP(NOTE_COMPUTE_MILLI),
-	SLICE_KEEP(NOTE_MEMORY_MIB),
-	SLICE_KEEP(NOTE_MPS_THREADS),
-	SLICE_KEEP(NOTE_MPS_MEMORY),
-	SLICE_KEEP(NOTE_FRAMEWORK_MEMORY),
-	SLICE_KEEP(NOTE_CAPACITY_POD),
-	SLICE_KEEP(NOTE_TERM),
-	SLICE_KEEP(NOTE_RESIZED),
-	SLICE_KEEP(NOTE_GRANTS),
-	SLICE_KEEP(NOTE_INJECTION),
-	SLICE_KEEP_PREFIX(NAME_PREFIX),
-	SLICE_KEEP_PREFIX(NAME_CDI_PREFIX),
-	SLICE_KEEP(NOTE_SAFE_TO_EVICT),
-	SLICE_KEEP(NOTE_DO_NOT_DISRUPT),
-	SLICE_KEEP(NOTE_DELETION_COST),
-	SLICE_KEEP(MIRROR_NOTE),
-	SLICE_KEEP(SOURCE_NOTE),
-	SLICE_KEEP_PREFIX("prometheus.io/"),
-	PARTS_BOOKMARK_KEEP,
-	SLICE_END,
-};
-static const struct slice_keep owner_keep[] = {
-	SLICE_KEEP("apiVersion"),
-	SLICE_KEEP("kind"),
-	SLICE_KEEP("name"),
-	SLICE_KEEP("uid"),
-	SLICE_KEEP("controller"),
-	SLICE_END,
-};
-static const struct slice_keep meta_keep[] = {
-	PARTS_META_KEEP,
-	SLICE_KEEP("creationTimestamp"),
-	SLICE_KEEP("deletionTimestamp"),
-	SLICE_KEEP("deletionGracePeriodSeconds"),
-	SLICE_KEEP_SOME("labels", labels_keep, LABELS_READ),
-	SLICE_KEEP_SOME("annotations", notes_keep, NOTES_MAX),
-	SLICE_KEEP_SOME("ownerReferences", owner_keep, LIST_MAX),
-	SLICE_END,
-};
-static const struct slice_keep spaces_keep[] = {SLICE_KEEP_MOST("namespaces", SELECTOR_MAX),
-	SLICE_KEEP_MOST("namespaceSelector", SELECTOR_MAX), SLICE_END};
-static const struct slice_keep preferred_keep[] = {
-	SLICE_KEEP_IN("podAffinityTerm", spaces_keep), SLICE_END};
-static const struct slice_keep neighbour_keep[] = {
-	SLICE_KEEP("topologyKey"),
-	SLICE_KEEP_MOST("labelSelector", SELECTOR_MAX),
-	SLICE_KEEP_MOST("matchLabelKeys", SELECTOR_MAX),
-	SLICE_KEEP_MOST("mismatchLabelKeys", SELECTOR_MAX),
-	SLICE_KEEP_MOST("namespaces", SELECTOR_MAX),
-	SLICE_KEEP_MOST("namespaceSelector", SELECTOR_MAX),
-	SLICE_END,
-};
-static const struct slice_keep required_neighbours_keep[] = {
-	SLICE_KEEP_SOME("requiredDuringSchedulingIgnoredDuringExecution", neighbour_keep, LIST_MAX),
-	SLICE_KEEP_SOME(
-		"preferredDuringSchedulingIgnoredDuringExecution", preferred_keep, LIST_MAX),
-	SLICE_END,
-};
-static const struct slice_keep required_nodes_keep[] = {
-	SLICE_KEEP_MOST("requiredDuringSchedulingIgnoredDuringExecution", RULES_MAX),
-	SLICE_END,
-};
-static const struct slice_keep affinity_keep[] = {
-	SLICE_KEEP_IN("nodeAffinity", required_nodes_keep),
-	SLICE_KEEP_IN("podAffinity", required_neighbours_keep),
-	SLICE_KEEP_IN("podAntiAffinity", required_neighbours_keep),
-	SLICE_END,
-};
-static const struct slice_keep spread_keep[] = {
-	SLICE_KEEP("whenUnsatisfiable"),
-	SLICE_KEEP("topologyKey"),
-	SLICE_KEEP("maxSkew"),
-	SLICE_KEEP("minDomains"),
-	SLICE_KEEP_MOST("labelSelector", SELECTOR_MAX),
-	SLICE_KEEP_MOST("matchLabelKeys", SELECTOR_MAX),
-	SLICE_KEEP("nodeAffinityPolicy"),
-	SLICE_KEEP("nodeTaintsPolicy"),
-	SLICE_END,
-};
-static const struct slice_keep nothing_keep[] = {SLICE_END};
-static const struct slice_keep claim_name_keep[] = {SLICE_KEEP("claimName"), SLICE_END};
-static const struct slice_keep volume_keep[] = {
-	SLICE_KEEP("name"),
-	SLICE_KEEP_IN("persistentVolumeClaim", claim_name_keep),
-	SLICE_KEEP_IN("ephemeral", nothing_keep),
-	SLICE_END,
-};
-static const struct slice_keep claim_keep[] = {SLICE_KEEP("name"), SLICE_END};
-static const struct slice_keep requests_keep[] = {SLICE_KEEP_MOST("requests", LIST_MAX), SLICE_END};
-static const struct slice_keep gate_keep[] = {SLICE_KEEP("name"), SLICE_END};
-static const struct slice_keep toleration_keep[] = {
-	SLICE_KEEP("key"),
-	SLICE_KEEP("operator"),
-	SLICE_KEEP("value"),
-	SLICE_KEEP("effect"),
-	SLICE_END,
-};
-static const struct slice_keep spec_keep[] = {
-	SLICE_KEEP_SOME("containers", pod_container_keep, CONTAINERS_MAX),
-	SLICE_KEEP_SOME("initContainers", pod_container_keep, CONTAINERS_MAX),
-	SLICE_KEEP_SOME("volumes", volume_keep, LIST_MAX),
-	SLICE_KEEP_IN("affinity", affinity_keep),
-	SLICE_KEEP_SOME("topologySpreadConstraints", spread_keep, LIST_MAX),
-	SLICE_KEEP_SOME("resourceClaims", claim_keep, LIST_MAX),
-	SLICE_KEEP_IN("resources", requests_keep),
-	SLICE_KEEP("activeDeadlineSeconds"),
-	SLICE_KEEP("hostNetwork"),
-	SLICE_KEEP("nodeName"),
-	SLICE_KEEP_SOME("nodeSelector", any_keep, 2 * RULES_MAX),
-	SLICE_KEEP_MOST("overhead", LIST_MAX),
-	SLICE_KEEP("preemptionPolicy"),
-	SLICE_KEEP("priority"),
-	SLICE_KEEP("priorityClassName"),
-	SLICE_KEEP("runtimeClassName"),
-	SLICE_KEEP("schedulerName"),
-	SLICE_KEEP_SOME("schedulingGates", gate_keep, RULES_MAX),
-	SLICE_KEEP("schedulingGroup"),
-	SLICE_KEEP("workloadRef"),
-	SLICE_KEEP("terminationGracePeriodSeconds"),
-	SLICE_KEEP_SOME("tolerations", toleration_keep, RULES_MAX),
-	SLICE_END,
-};
-static const struct slice_keep pod_keep[] = {
-	SLICE_KEEP_IN("metadata", meta_keep),
-	SLICE_KEEP_IN("spec", spec_keep),
-	SLICE_KEEP_IN("status", pod_status_keep),
-	SLICE_END,
-};
-
-const struct slice_keep *pod_projection(void)
-{
-	return pod_keep;
-}
-
 /* --- metadata --- */
-
-static const struct decode_field meta_fields[] = {
-	{"namespace", DECODE_TEXT, false, offsetof(struct pod, ns), NULL},
-	{"name", DECODE_TEXT, false, offsetof(struct pod, name), NULL},
-	{"generateName", DECODE_TEXT, false, offsetof(struct pod, generate_name), NULL},
-	{"uid", DECODE_TEXT, false, offsetof(struct pod, uid), NULL},
-	{"resourceVersion", DECODE_TEXT, false, offsetof(struct pod, resource_version), NULL},
-	{"creationTimestamp", DECODE_TIME, false, offsetof(struct pod, created_ms), NULL},
-	{"deletionTimestamp", DECODE_TIME, false, offsetof(struct pod, deleting_ms), NULL},
-	{"deletionGracePeriodSeconds", DECODE_I64, false, offsetof(struct pod, grace_s), NULL},
-};
-
-static const struct decode_field owner_fields[] = {
-	{"apiVersion", DECODE_TEXT, true, offsetof(struct owner, api_version), NULL},
-	{"kind", DECODE_TEXT, true, offsetof(struct owner, kind), NULL},
-	{"name", DECODE_TEXT, true, offsetof(struct owner, name), NULL},
-	{"uid", DECODE_TEXT, false, offsetof(struct owner, uid), NULL},
-};
 
 static bool is_replica_set(const json_t *owner)
 {
-	return text_equals(json_string_value(decode_find(owner, "kind")), "ReplicaSet") &&
-	       text_equals(json_string_value(decode_find(owner, "apiVersion")), "apps/v1");
+	return text_equals(decode_find_text(owner, "kind"), "ReplicaSet") &&
+	       text_equals(decode_find_text(owner, "apiVersion"), "apps/v1");
 }
 
 /* Where the owner stands among them that counts; as many as there are: none does. */
@@ -253,8 +71,7 @@ static int read_owner(
 	size_t i = find_owner(owners, pod);
 	if (i < json_array_size(owners)) {
 		const json_t *owner = json_array_get(owners, i);
-		if (decode_fields(owner, owner_fields, COUNT_OF(owner_fields), arena, &pod->owner,
-			    ret_fault) < 0) {
+		if (fields_read(owner, &parts_owner_shape, arena, &pod->owner, ret_fault) < 0) {
 			return fault_wrap(ret_fault, "ownerReferences[%zu]", i);
 		}
 		if (!is_owner(&pod->owner)) {
@@ -277,12 +94,12 @@ static bool keeps_node(const json_t *notes)
 static int read_notes(
 	const json_t *meta, struct arena *arena, struct pod *pod, struct fault *ret_fault)
 {
-	static const char *const prefixes[] = {NAME_PREFIX, NAME_CDI_PREFIX, NULL};
+	static const char *const keys[] = {NAME_PREFIX "*", NAME_CDI_PREFIX "*", NULL};
 	const json_t *notes = NULL;
 	if (decode_object(meta, "annotations", &notes, ret_fault) < 0) {
 		return -1;
 	}
-	if (parts_read_pairs(notes, prefixes, arena, &pod->notes, ret_fault) < 0) {
+	if (parts_read_pairs(notes, keys, arena, &pod->notes, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "annotations");
 	}
 	pod->keeps_node = keeps_node(notes);
@@ -313,20 +130,9 @@ static void read_claim(struct arena *arena, struct pod *pod)
 	}
 }
 
-static int read_meta(
-	const json_t *meta, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+static int finish_meta(const json_t *meta, struct arena *arena, void *noun, struct fault *ret_fault)
 {
-	const json_t *labels = NULL;
-	if (meta == NULL) {
-		return 0;
-	}
-	if (decode_fields(meta, meta_fields, COUNT_OF(meta_fields), arena, pod, ret_fault) < 0 ||
-		decode_object(meta, "labels", &labels, ret_fault) < 0) {
-		return -1;
-	}
-	if (parts_read_pairs(labels, NULL, arena, &pod->labels, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "labels");
-	}
+	struct pod *pod = noun;
 	if (read_notes(meta, arena, pod, ret_fault) < 0) {
 		return -1;
 	}
@@ -343,15 +149,96 @@ static int read_meta(
 	return 0;
 }
 
+static const struct field meta_fields[] = {
+	FIELD("namespace", text, AT(pod, ns)),
+	FIELD("name", text, AT(pod, name)),
+	FIELD("generateName", text, AT(pod, generate_name), .unwatched = true),
+	FIELD("uid", text, AT(pod, uid)),
+	FIELD("resourceVersion", text, AT(pod, resource_version)),
+	FIELD("creationTimestamp", time, AT(pod, created_ms)),
+	FIELD("deletionTimestamp", time, AT(pod, deleting_ms)),
+	FIELD("deletionGracePeriodSeconds", i64, AT(pod, grace_s)),
+	/* What we read by its name no other label or annotation takes the room of. */
+	FIELD("labels", pairs, AT(pod, labels), .bytes = LABELS_READ,
+		.keys = WORDS(LABEL_TENANT, LABEL_CAPACITY, NAME_PREFIX "*", "*")),
+	{.path = "annotations",
+		.bytes = NOTES_MAX,
+		.keys = WORDS(NOTE_POLICY, NOTE_EXCLUDE, NOTE_MODE, NOTE_GPU_FRACTION,
+			NOTE_GPU_MEMORY, NOTE_GPU_COUNT, NOTE_SURGED_BY, NOTE_SURGE_HASH,
+			NOTE_SURGE_GENERATION, NOTE_ORIGINAL, NOTE_CONTAINER, NOTE_SHARE,
+			NOTE_MEMORY, NOTE_POLICY_APPLIED, NOTE_RECOMMENDATION, NOTE_ISOLATION,
+			NOTE_FRAMEWORK, NOTE_GPU_UUID, NOTE_VISIBLE_DEVICES, NOTE_COMPUTE_MILLI,
+			NOTE_MEMORY_MIB, NOTE_MPS_THREADS, NOTE_MPS_MEMORY, NOTE_FRAMEWORK_MEMORY,
+			NOTE_CAPACITY_POD, NOTE_TERM, NOTE_RESIZED, NOTE_GRANTS, NOTE_INJECTION,
+			NAME_PREFIX "*", NAME_CDI_PREFIX "*", NOTE_SAFE_TO_EVICT,
+			NOTE_DO_NOT_DISRUPT, NOTE_DELETION_COST, MIRROR_NOTE, SOURCE_NOTE,
+			"prometheus.io/*")},
+	{.path = "ownerReferences", .bytes = LIST_MAX, .inside = &parts_owner_shape},
+	FIELD_KEPT("ownerReferences.controller"),
+};
+static const struct shape meta_shape = {SHAPE(pod, meta_fields), .finish = finish_meta};
+
 /* --- spec --- */
 
-static const struct decode_field spec_fields[] = {
-	{"nodeName", DECODE_TEXT, false, offsetof(struct pod, node), NULL},
-	{"schedulerName", DECODE_TEXT, false, offsetof(struct pod, scheduler), NULL},
-	{"runtimeClassName", DECODE_TEXT, false, offsetof(struct pod, runtime_class), NULL},
-	{"priorityClassName", DECODE_TEXT, false, offsetof(struct pod, priority_class), NULL},
-	{"priority", DECODE_I32, false, offsetof(struct pod, priority), NULL},
+#define REQUIRED  "requiredDuringSchedulingIgnoredDuringExecution"
+#define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
+
+static const struct field affinity_fields[] = {
+	FIELD_KEPT(REQUIRED ".topologyKey"),
+	{.path = REQUIRED ".labelSelector", .bytes = SELECTOR_MAX},
+	{.path = REQUIRED ".matchLabelKeys", .bytes = SELECTOR_MAX},
+	{.path = REQUIRED ".mismatchLabelKeys", .bytes = SELECTOR_MAX},
+	{.path = REQUIRED ".namespaces", .bytes = SELECTOR_MAX},
+	{.path = REQUIRED ".namespaceSelector", .bytes = SELECTOR_MAX},
+	{.path = REQUIRED, .bytes = LIST_MAX, .keys = WORDS_NONE},
+	{.path = PREFERRED ".podAffinityTerm.namespaces", .bytes = SELECTOR_MAX},
+	{.path = PREFERRED ".podAffinityTerm.namespaceSelector", .bytes = SELECTOR_MAX},
+	{.path = PREFERRED, .bytes = LIST_MAX, .keys = WORDS_NONE},
 };
+static const struct shape affinity_shape = {SHAPE(pod, affinity_fields)};
+
+static const struct field spread_fields[] = {
+	FIELD_KEPT("whenUnsatisfiable"),
+	FIELD_KEPT("topologyKey"),
+	FIELD_KEPT("maxSkew"),
+	FIELD_KEPT("minDomains"),
+	{.path = "labelSelector", .bytes = SELECTOR_MAX},
+	{.path = "matchLabelKeys", .bytes = SELECTOR_MAX},
+	FIELD_KEPT("nodeAffinityPolicy"),
+	FIELD_KEPT("nodeTaintsPolicy"),
+};
+static const struct shape spread_shape = {SHAPE(pod, spread_fields)};
+
+static const struct field spec_fields[] = {
+	{.path = "containers", .bytes = CONTAINERS_MAX, .inside = &pod_container_shape},
+	{.path = "initContainers", .bytes = CONTAINERS_MAX, .inside = &pod_container_shape},
+	{.path = "volumes", .bytes = LIST_MAX, .keys = WORDS("name")},
+	FIELD_KEPT("volumes.persistentVolumeClaim.claimName"),
+	{.path = "volumes.ephemeral", .keys = WORDS_NONE},
+	{.path = "affinity.nodeAffinity." REQUIRED, .bytes = RULES_MAX},
+	{.path = "affinity.podAffinity", .inside = &affinity_shape},
+	{.path = "affinity.podAntiAffinity", .inside = &affinity_shape},
+	{.path = "topologySpreadConstraints", .bytes = LIST_MAX, .inside = &spread_shape},
+	{.path = "resourceClaims", .bytes = LIST_MAX, .keys = WORDS("name")},
+	{.path = "resources.requests", .bytes = LIST_MAX},
+	FIELD("activeDeadlineSeconds", there, AT(pod, has_deadline)),
+	FIELD_KEPT("hostNetwork"),
+	FIELD("nodeName", text, AT(pod, node)),
+	{.path = "nodeSelector", .bytes = 2 * RULES_MAX, .keys = WORDS("*")},
+	{.path = "overhead", .bytes = LIST_MAX},
+	FIELD_KEPT("preemptionPolicy"),
+	FIELD("priority", i32, AT(pod, priority)),
+	FIELD("priority", there, AT(pod, has_priority)),
+	FIELD("priorityClassName", text, AT(pod, priority_class)),
+	FIELD("runtimeClassName", text, AT(pod, runtime_class)),
+	FIELD("schedulerName", text, AT(pod, scheduler)),
+	{.path = "schedulingGates", .bytes = RULES_MAX, .keys = WORDS("name")},
+	FIELD_KEPT("schedulingGroup"),
+	FIELD_KEPT("workloadRef"),
+	FIELD_KEPT("terminationGracePeriodSeconds"),
+	{.path = "tolerations", .bytes = RULES_MAX, .inside = &pod_toleration_shape},
+};
+static const struct shape spec_shape = {SHAPE(pod, spec_fields)};
 
 static bool any_in(const json_t *spec, const char *path)
 {
@@ -423,15 +310,13 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 	if (spec == NULL) {
 		return 0;
 	}
-	if (decode_fields(spec, spec_fields, COUNT_OF(spec_fields), arena, pod, ret_fault) < 0 ||
+	if (fields_read(spec, &spec_shape, arena, pod, ret_fault) < 0 ||
 		decode_text(spec, "preemptionPolicy", &preemption, ret_fault) < 0) {
 		return -1;
 	}
-	pod->has_priority = decode_find(spec, "priority") != NULL;
 	pod->never_preempts = text_equals(preemption, "Never");
 	pod->has_claims = any_in(spec, "resourceClaims");
 	read_group(spec, arena, pod);
-	pod->has_deadline = decode_find(spec, "activeDeadlineSeconds") != NULL;
 	pod->lingers = pod_is_capacity(pod) &&
 		       json_integer_value(decode_find(spec, "terminationGracePeriodSeconds")) >=
 			       CAPACITY_LINGER_S;
@@ -447,6 +332,18 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 }
 
 /* --- the pod --- */
+
+static const struct field pod_fields[] = {
+	{.path = "metadata", .inside = &meta_shape},
+	{.path = "spec", .inside = &spec_shape},
+	{.path = "status", .inside = &pod_status_shape},
+};
+static const struct shape pod_shape = {SHAPE(pod, pod_fields)};
+
+const struct slice_keep *pod_projection(void)
+{
+	return meta_projection(&pod_shape);
+}
 
 /* A tenant could not be made whole again by it. */
 static bool is_forged(const struct pod *pod)
@@ -469,13 +366,13 @@ static int read_parts(const json_t *root, bool admission, struct arena *arena, s
 		decode_object(root, "status", &status, ret_fault) < 0) {
 		return -1;
 	}
-	if (read_meta(meta, arena, pod, ret_fault) < 0) {
+	if (meta != NULL && fields_read(meta, &meta_shape, arena, pod, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "metadata");
 	}
 	if (read_spec(spec, admission, arena, pod, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "spec");
 	}
-	if (pod_status_decode(status, arena, pod, ret_fault) < 0) {
+	if (status != NULL && fields_read(status, &pod_status_shape, arena, pod, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "status");
 	}
 	pod->forged = pod_has_gate(pod, NAME_GATE) && is_forged(pod);

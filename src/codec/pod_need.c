@@ -5,16 +5,15 @@
 
 /* --- lists of requests --- */
 
-static const struct decode_field basic_fields[] = {
-	{"cpu", DECODE_CUSTOM, false, offsetof(struct basics, cpu_milli), parts_read_milli},
-	{"memory", DECODE_CUSTOM, false, offsetof(struct basics, mem_bytes), parts_read_units},
+static const struct field basic_fields[] = {
+	FIELD("cpu", milli, AT(basics, cpu_milli)),
+	FIELD("memory", units, AT(basics, mem_bytes)),
 };
+static const struct shape basic_shape = {SHAPE(basics, basic_fields)};
 
 int basics_read(const json_t *list, struct basics *basics, struct fault *ret_fault)
 {
-	return list == NULL ? 0
-			    : decode_fields(list, basic_fields, COUNT_OF(basic_fields), NULL,
-				      basics, ret_fault);
+	return list == NULL ? 0 : fields_read(list, &basic_shape, NULL, basics, ret_fault);
 }
 
 static bool is_other(const char *name)
@@ -27,7 +26,7 @@ static bool is_other(const char *name)
 static int64_t read_other(const json_t *value)
 {
 	int64_t amount = 0;
-	return parts_read_units(value, NULL, &amount, NULL) < 0 || amount < 0 ? INT64_MAX : amount;
+	return parts_read_units(value, &amount, NULL) < 0 || amount < 0 ? INT64_MAX : amount;
 }
 
 /* The one of that name, made if there is none; NULL where there is no room for it. */
@@ -209,11 +208,12 @@ struct port {
 	const char *address;
 };
 
-static const struct decode_field port_fields[] = {
-	{"hostPort", DECODE_I64, false, offsetof(struct port, number), NULL},
-	{"protocol", DECODE_TEXT, false, offsetof(struct port, protocol), NULL},
-	{"hostIP", DECODE_TEXT, false, offsetof(struct port, address), NULL},
+static const struct field port_fields[] = {
+	FIELD("hostPort", i64, AT(port, number)),
+	FIELD("protocol", text, AT(port, protocol)),
+	FIELD("hostIP", text, AT(port, address)),
 };
+static const struct shape port_shape = {SHAPE(port, port_fields)};
 
 static int read_port(
 	const json_t *object, struct arena *arena, struct pod *pod, struct fault *ret_fault)
@@ -223,7 +223,7 @@ static int read_port(
 	if (json_is_object(object) && json_object_get(object, "hostPort") == NULL) {
 		return 0;
 	}
-	if (decode_fields(object, port_fields, COUNT_OF(port_fields), arena, &p, ret_fault) < 0) {
+	if (fields_read(object, &port_shape, arena, &p, ret_fault) < 0) {
 		return -1;
 	}
 	if (p.number <= 0 || p.number > UINT16_MAX) {

@@ -68,7 +68,7 @@ static int read_common(const json_t *object, struct arena *arena, const struct p
 	struct neighbour_term *t, struct fault *ret_fault)
 {
 	const json_t *selector = NULL;
-	const char *key = json_string_value(decode_find(object, "topologyKey"));
+	const char *key = decode_find_text(object, "topologyKey");
 	if (decode_object(object, "labelSelector", &selector, ret_fault) < 0 ||
 		parts_read_selector(selector, arena, &t->pods, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "labelSelector");
@@ -110,20 +110,21 @@ static struct neighbour_term *add_term(
 
 static bool is_soft(const json_t *constraint)
 {
-	const char *when = json_string_value(decode_find(constraint, "whenUnsatisfiable"));
+	const char *when = decode_find_text(constraint, "whenUnsatisfiable");
 	return text_equals(when, "ScheduleAnyway");
 }
+
+static const struct field spread_fields[] = {
+	FIELD("maxSkew", i32, AT(neighbour_term, max_skew), .required = true),
+	FIELD("minDomains", i32, AT(neighbour_term, min_domains)),
+};
+static const struct shape spread_shape = {SHAPE(neighbour_term, spread_fields)};
 
 /* What cannot be read is judged by nobody here. */
 static void read_spread(const json_t *object, struct arena *arena, struct pod *pod)
 {
-	static const struct decode_field fields[] = {
-		{"maxSkew", DECODE_I32, true, offsetof(struct neighbour_term, max_skew), NULL},
-		{"minDomains", DECODE_I32, false, offsetof(struct neighbour_term, min_domains),
-			NULL},
-	};
-	const char *affinity = json_string_value(decode_find(object, "nodeAffinityPolicy"));
-	const char *taints = json_string_value(decode_find(object, "nodeTaintsPolicy"));
+	const char *affinity = decode_find_text(object, "nodeAffinityPolicy");
+	const char *taints = decode_find_text(object, "nodeTaintsPolicy");
 	struct neighbour_term *t = pod->neighbour_count < TERMS_MAX && is_judged(object)
 					   ? add_term(arena, NEIGHBOUR_SPREAD, pod)
 					   : NULL;
@@ -133,7 +134,7 @@ static void read_spread(const json_t *object, struct arena *arena, struct pod *p
 	}
 	t->any_node = text_equals(affinity, "Ignore");
 	t->heeds_taints = text_equals(taints, "Honor");
-	if (decode_fields(object, fields, COUNT_OF(fields), arena, t, NULL) < 0 ||
+	if (fields_read(object, &spread_shape, arena, t, NULL) < 0 ||
 		read_common(object, arena, pod, t, NULL) < 0) {
 		pod->neighbour_count--;
 		pod->has_spread = true;

@@ -19,10 +19,6 @@ MUST_CHECK int pod_neighbours_decode(
 	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault);
 /* Does any term of it, required or preferred, speak of other namespaces? */
 bool pod_crosses_namespaces(const json_t *spec);
-/* status (NULL: none) */
-MUST_CHECK int pod_status_decode(
-	const json_t *status, struct arena *arena, struct pod *pod, struct fault *ret_fault);
-
 /* How a container ended (NULL: it has not): whether a GPU had no memory left for it. What says so
  * in the wrong type says nothing. */
 void pod_oom_note(const json_t *terminated, struct pod *pod);
@@ -51,7 +47,8 @@ MUST_CHECK int pod_ports_decode(
 /* Of an agent: address and port; neither where it cannot be called. */
 void pod_door_decode(const json_t *root, struct arena *arena, struct pod *pod);
 
-extern const struct slice_keep pod_container_keep[];
-extern const struct slice_keep pod_status_keep[];
+/* What of a container, a toleration and the status is kept, and, of the first two, read alike
+ * whoever asks. */
+extern const struct shape pod_container_shape, pod_toleration_shape, pod_status_shape;
 
 #endif

@@ -73,113 +73,77 @@ static struct rules count_rules(const json_t *spec)
 
 /* --- reading it --- */
 
-/* Whether our gate is among them matters of every pod: it is kept whatever the number. */
-static int keep_our_gate(
-	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault)
-{
-	const json_t *gates = NULL;
-	if (decode_array(spec, "schedulingGates", &gates, ret_fault) < 0) {
-		return -1;
-	}
-	for (size_t i = 0; i < json_array_size(gates); i++) {
-		const char *name = NULL;
-		if (decode_text(json_array_get(gates, i), "name", &name, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "schedulingGates[%zu]", i);
-		}
-		if (text_equals(name, NAME_GATE)) {
-			pod->gates = ARENA_ARRAY(arena, const char *, 1);
-			pod->gates[pod->gate_count++] = NAME_GATE;
-			break;
-		}
-	}
-	return 0;
-}
-
-static int read_gates(
-	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault)
-{
-	const json_t *gates = NULL;
-	if (decode_array(spec, "schedulingGates", &gates, ret_fault) < 0) {
-		return -1;
-	}
-	size_t count = gates != NULL ? json_array_size(gates) : 0;
-	pod->gates = count > 0 ? ARENA_ARRAY(arena, const char *, count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		const char *name = NULL;
-		if (decode_text(json_array_get(gates, i), "name", &name, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "schedulingGates[%zu]", i);
-		}
-		pod->gates[pod->gate_count++] = arena_strdup(arena, text_or(name, ""));
-	}
-	return 0;
-}
-
-static const struct decode_field toleration_fields[] = {
-	{"key", DECODE_TEXT, false, offsetof(struct toleration, key), NULL},
-	{"operator", DECODE_TEXT, false, offsetof(struct toleration, operator), NULL},
-	{"value", DECODE_TEXT, false, offsetof(struct toleration, value), NULL},
-	{"effect", DECODE_TEXT, false, offsetof(struct toleration, effect), NULL},
+struct gate {
+	const char *name;
 };
 
-static int read_tolerations(
-	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+static const struct field gate_fields[] = {
+	FIELD("name", text, AT(gate, name)),
+};
+static const struct shape gate_shape = {
+	SHAPE(gate, gate_fields), .defaults = &(const struct gate){.name = ""}};
+
+/* Whether our gate is among them matters of every pod: it is kept whatever the number. */
+static int take_our_gate(void *noun, const void *item, const json_t *object, struct arena *arena,
+	struct fault *ret_fault)
 {
-	const json_t *array = NULL;
-	if (decode_array(spec, "tolerations", &array, ret_fault) < 0) {
-		return -1;
-	}
-	size_t count = array != NULL ? json_array_size(array) : 0;
-	pod->tolerations = count > 0 ? ARENA_ARRAY(arena, struct toleration, count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		struct toleration *t = &pod->tolerations[pod->toleration_count++];
-		t->operator= "Equal";
-		if (decode_fields(json_array_get(array, i), toleration_fields,
-			    COUNT_OF(toleration_fields), arena, t, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "tolerations[%zu]", i);
-		}
-		/* Empty means the same as absent. */
-		t->key = text_empty(t->key) ? NULL : t->key;
-		t->effect = text_empty(t->effect) ? NULL : t->effect;
-		t->operator= text_empty(t->operator) ? "Equal" : t->operator;
-		t->value = text_or(t->value, "");
+	struct pod *pod = noun;
+	const struct gate *gate = item;
+	(void)object, (void)ret_fault;
+	if (pod->gate_count == 0 && text_equals(gate->name, NAME_GATE)) {
+		pod->gates = ARENA_ARRAY(arena, const char *, 1);
+		pod->gates[pod->gate_count++] = NAME_GATE;
 	}
 	return 0;
 }
 
-static int read_node_terms(
-	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+static const struct field complex_fields[] = {
+	FIELD("schedulingGates", each, .inside = &gate_shape, .each = take_our_gate),
+};
+static const struct shape complex_shape = {SHAPE(pod, complex_fields)};
+
+/* Empty means the same as absent. */
+static int finish_toleration(
+	const json_t *object, struct arena *arena, void *noun, struct fault *ret_fault)
 {
-	const json_t *array = NULL;
-	if (decode_array(spec, TERMS_PATH, &array, ret_fault) < 0) {
-		return -1;
-	}
-	if (parts_read_node_terms(
-		    array, arena, &pod->node_terms, &pod->node_term_count, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "%s", TERMS_PATH);
-	}
+	struct toleration *t = noun;
+	(void)object, (void)arena, (void)ret_fault;
+	t->key = text_empty(t->key) ? NULL : t->key;
+	t->effect = text_empty(t->effect) ? NULL : t->effect;
+	t->operator= text_empty(t->operator) ? "Equal" : t->operator;
+	t->value = text_or(t->value, "");
 	return 0;
 }
+
+static const struct field toleration_fields[] = {
+	FIELD("key", text, AT(toleration, key)),
+	FIELD("operator", text, AT(toleration, operator)),
+	FIELD("value", text, AT(toleration, value)),
+	FIELD("effect", text, AT(toleration, effect)),
+};
+const struct shape pod_toleration_shape = {
+	SHAPE(toleration, toleration_fields), .finish = finish_toleration};
+
+static const struct field placing_fields[] = {
+	FIELD("nodeSelector", pairs, AT(pod, node_selector)),
+	FIELD("schedulingGates", list, AT(pod, gates), COUNT_AT(pod, gate_count),
+		.inside = &gate_shape),
+	FIELD("tolerations", list, AT(pod, tolerations), COUNT_AT(pod, toleration_count),
+		.inside = &pod_toleration_shape),
+	FIELD(TERMS_PATH, rows, AT(pod, node_terms), COUNT_AT(pod, node_term_count),
+		.inside = &parts_node_term_shape),
+};
+static const struct shape placing_shape = {SHAPE(pod, placing_fields)};
 
 int pod_placing_decode(const json_t *spec, bool admission, struct arena *arena, struct pod *pod,
 	struct fault *ret_fault)
 {
-	const json_t *selector = NULL;
 	struct rules rules = count_rules(spec);
 	pod->too_complex = rules.count > (admission ? RULES_AT_ADMISSION : RULES_MAX) ||
 			   rules.bytes > RULES_BYTES_MAX;
 	if (pod->too_complex) {
 		pod->cut = true;
-		return keep_our_gate(spec, arena, pod, ret_fault);
+		return fields_read(spec, &complex_shape, arena, pod, ret_fault);
 	}
-	if (decode_object(spec, "nodeSelector", &selector, ret_fault) < 0) {
-		return -1;
-	}
-	if (parts_read_pairs(selector, NULL, arena, &pod->node_selector, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "nodeSelector");
-	}
-	if (read_gates(spec, arena, pod, ret_fault) < 0 ||
-		read_tolerations(spec, arena, pod, ret_fault) < 0) {
-		return -1;
-	}
-	return read_node_terms(spec, arena, pod, ret_fault);
+	return fields_read(spec, &placing_shape, arena, pod, ret_fault);
 }

@@ -10,128 +10,83 @@
 #define LIST_MAX     65536
 #define SENTENCE_MAX 65536
 
-static const struct slice_keep nothing_keep[] = {SLICE_END};
-static const struct slice_keep waiting_keep[] = {SLICE_KEEP("reason"), SLICE_END};
-static const struct slice_keep terminated_keep[] = {
-	SLICE_KEEP("exitCode"),
-	SLICE_KEEP("reason"),
-	SLICE_KEEP_MOST("message", SENTENCE_MAX),
-	SLICE_KEEP("finishedAt"),
-	SLICE_END,
-};
-static const struct slice_keep state_keep[] = {
-	SLICE_KEEP_IN("running", nothing_keep),
-	SLICE_KEEP_IN("waiting", waiting_keep),
-	SLICE_KEEP_IN("terminated", terminated_keep),
-	SLICE_END,
-};
-static const struct slice_keep container_status_keep[] = {
-	SLICE_KEEP("name"),
-	SLICE_KEEP("ready"),
-	SLICE_KEEP("restartCount"),
-	SLICE_KEEP_IN("state", state_keep),
-	SLICE_KEEP_IN("lastState", state_keep),
-	SLICE_END,
-};
-static const struct slice_keep condition_keep[] = {
-	SLICE_KEEP("type"),
-	SLICE_KEEP("status"),
-	SLICE_KEEP("reason"),
-	SLICE_KEEP_MOST("message", SENTENCE_MAX),
-	SLICE_KEEP("lastTransitionTime"),
-	SLICE_END,
-};
-const struct slice_keep pod_status_keep[] = {
-	SLICE_KEEP("phase"),
-	SLICE_KEEP("reason"),
-	SLICE_KEEP("qosClass"),
-	SLICE_KEEP("podIP"),
-	SLICE_KEEP_SOME("conditions", condition_keep, LIST_MAX),
-	SLICE_KEEP_SOME("initContainerStatuses", container_status_keep, LIST_MAX),
-	SLICE_KEEP_SOME("containerStatuses", container_status_keep, LIST_MAX),
-	SLICE_END,
-};
-
-static enum pod_phase phase_of(const char *text)
-{
-	static const char *const words[] = {"Pending", "Running", "Succeeded", "Failed"};
-	for (size_t i = 0; text != NULL && i < COUNT_OF(words); i++) {
-		if (strcmp(text, words[i]) == 0) {
-			return (enum pod_phase)i;
-		}
-	}
-	return text == NULL ? POD_PENDING : POD_UNKNOWN;
-}
-
 /* --- conditions --- */
 
-static const struct decode_field placed_fields[] = {
-	{"type", DECODE_TEXT, true, offsetof(struct pod_condition, type), NULL},
-	{"reason", DECODE_TEXT, false, offsetof(struct pod_condition, reason), NULL},
-	{"message", DECODE_TEXT, false, offsetof(struct pod_condition, message), NULL},
-	{"lastTransitionTime", DECODE_TIME, false, offsetof(struct pod_condition, since_ms), NULL},
+static const struct field placed_fields[] = {
+	FIELD("type", text, AT(pod_condition, type), .required = true),
+	FIELD("reason", text, AT(pod_condition, reason)),
+	FIELD("message", text, AT(pod_condition, message)),
+	FIELD("lastTransitionTime", time, AT(pod_condition, since_ms)),
 };
+static const struct shape placed_shape = {SHAPE(pod_condition, placed_fields)};
 
-static int read_condition(
-	const json_t *object, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+static int take_condition(void *noun, const void *item, const json_t *object, struct arena *arena,
+	struct fault *ret_fault)
 {
-	const char *type = NULL;
-	const char *status = NULL;
-	const char *reason = NULL;
-	if (decode_text(object, "type", &type, ret_fault) < 0 ||
-		decode_text(object, "status", &status, ret_fault) < 0) {
-		return -1;
-	}
-	bool is_true = text_equals(status, "True");
-	if (text_equals(type, "Ready")) {
+	struct pod *pod = noun;
+	const struct condition *c = item;
+	bool is_true = text_equals(c->status, "True");
+	if (text_equals(c->type, "Ready")) {
 		pod->ready = is_true;
-	} else if (text_equals(type, "PodScheduled")) {
+	} else if (text_equals(c->type, "PodScheduled")) {
+		const char *reason = NULL;
 		if (decode_text(object, "reason", &reason, ret_fault) < 0) {
 			return -1;
 		}
 		pod->unschedulable =
-			text_equals(status, "False") && text_equals(reason, "Unschedulable");
-	} else if (text_equals(type, "DisruptionTarget")) {
+			text_equals(c->status, "False") && text_equals(reason, "Unschedulable");
+	} else if (text_equals(c->type, "DisruptionTarget")) {
 		pod->disrupted = is_true;
-	} else if (text_equals(type, NAME_OVERUSE)) {
+	} else if (text_equals(c->type, NAME_OVERUSE)) {
 		pod->told_overuse = is_true;
-	} else if (text_equals(type, NAME_CONTENTION)) {
+	} else if (text_equals(c->type, NAME_CONTENTION)) {
 		pod->told_contention = is_true;
-	} else if (text_equals(type, NAME_PLACED)) {
+	} else if (text_equals(c->type, NAME_PLACED)) {
 		pod->placed.is_true = is_true;
-		return decode_fields(object, placed_fields, COUNT_OF(placed_fields), arena,
-			&pod->placed, ret_fault);
+		return fields_read(object, &placed_shape, arena, &pod->placed, ret_fault);
 	}
 	return 0;
 }
 
+static const struct field condition_fields[] = {
+	FIELD("type", text, AT(condition, type)),
+	FIELD("status", text, AT(condition, status)),
+	/* of some of them only */
+	FIELD_KEPT("reason"),
+	{.path = "message", .bytes = SENTENCE_MAX},
+	FIELD_KEPT("lastTransitionTime"),
+};
+static const struct shape condition_shape = {SHAPE(condition, condition_fields)};
+
 /* --- containers --- */
 
 struct container_status {
-	const char *name; /* borrowed, like all text here */
+	const char *name;
 	const json_t *running, *waiting, *terminated, *before;
 	bool ready;
 	int32_t restarts;
 };
 
-static const struct decode_field status_fields[] = {
-	{"ready", DECODE_BOOL, false, offsetof(struct container_status, ready), NULL},
-	{"restartCount", DECODE_I32, false, offsetof(struct container_status, restarts), NULL},
+static const struct field terminated_fields[] = {
+	FIELD_KEPT("exitCode"),
+	FIELD_KEPT("reason"),
+	{.path = "message", .bytes = SENTENCE_MAX},
+	FIELD_KEPT("finishedAt"),
 };
+static const struct shape terminated_shape = {SHAPE(container_status, terminated_fields)};
 
-static int read_container_status(
-	const json_t *object, struct container_status *s, struct fault *ret_fault)
-{
-	if (decode_fields(object, status_fields, COUNT_OF(status_fields), NULL, s, ret_fault) < 0 ||
-		decode_text(object, "name", &s->name, ret_fault) < 0 ||
-		decode_object(object, "state.running", &s->running, ret_fault) < 0 ||
-		decode_object(object, "state.waiting", &s->waiting, ret_fault) < 0 ||
-		decode_object(object, "state.terminated", &s->terminated, ret_fault) < 0 ||
-		decode_object(object, "lastState.terminated", &s->before, ret_fault) < 0) {
-		return -1;
-	}
-	return 0;
-}
+static const struct field container_fields[] = {
+	FIELD("name", text, AT(container_status, name)),
+	FIELD("ready", flag, AT(container_status, ready)),
+	FIELD("restartCount", i32, AT(container_status, restarts)),
+	FIELD("state.running", json, AT(container_status, running), .keys = WORDS_NONE),
+	FIELD("state.waiting", json, AT(container_status, waiting), .keys = WORDS("reason")),
+	FIELD("state.terminated", json, AT(container_status, terminated),
+		.inside = &terminated_shape),
+	FIELD("lastState.terminated", json, AT(container_status, before),
+		.inside = &terminated_shape),
+};
+static const struct shape container_shape = {SHAPE(container_status, container_fields)};
 
 static bool exited_well(const json_t *terminated)
 {
@@ -234,77 +189,87 @@ static int read_trouble(const struct container_status *s, struct arena *arena, s
 	return 0;
 }
 
-static int read_one(const json_t *object, bool init, struct arena *arena, struct pod *pod,
-	struct fault *ret_fault)
-{
-	struct container_status s = {0};
-	if (read_container_status(object, &s, ret_fault) < 0 ||
-		read_trouble(&s, arena, pod, ret_fault) < 0) {
-		return -1;
-	}
-	pod_oom_note(s.terminated, pod);
-	pod_oom_note(s.before, pod);
-	if (!init && text_equals(s.name, pod->gpu_container)) {
-		pod_oom_failed(s.terminated, pod);
-		pod_oom_failed(s.before, pod);
-	}
-	pod->restarts += s.restarts > 0 ? (uint32_t)s.restarts : 0;
-	if (init && text_equals(s.name, CAPACITY_INIT_CONTAINER)) {
-		return read_identity(&s, arena, pod, ret_fault);
-	}
-	if (!init && text_equals(s.name, CAPACITY_MAIN_CONTAINER)) {
-		pod->holds = s.ready && s.running != NULL;
-	}
-	if (!init && text_equals(s.name, PROBE_CONTAINER) && pod_is_probe(pod)) {
-		return read_sight(&s, arena, pod, ret_fault);
-	}
-	return 0;
-}
-
-static int read_containers(const json_t *status, const char *list, struct arena *arena,
+static int take_container(bool init, const struct container_status *s, struct arena *arena,
 	struct pod *pod, struct fault *ret_fault)
 {
-	const json_t *array = NULL;
-	if (decode_array(status, list, &array, ret_fault) < 0) {
+	if (read_trouble(s, arena, pod, ret_fault) < 0) {
 		return -1;
 	}
-	bool init = list[0] == 'i';
-	for (size_t i = 0; array != NULL && i < json_array_size(array); i++) {
-		if (read_one(json_array_get(array, i), init, arena, pod, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "%s[%zu]", list, i);
-		}
+	pod_oom_note(s->terminated, pod);
+	pod_oom_note(s->before, pod);
+	if (!init && text_equals(s->name, pod->gpu_container)) {
+		pod_oom_failed(s->terminated, pod);
+		pod_oom_failed(s->before, pod);
+	}
+	pod->restarts += s->restarts > 0 ? (uint32_t)s->restarts : 0;
+	if (init && text_equals(s->name, CAPACITY_INIT_CONTAINER)) {
+		return read_identity(s, arena, pod, ret_fault);
+	}
+	if (!init && text_equals(s->name, CAPACITY_MAIN_CONTAINER)) {
+		pod->holds = s->ready && s->running != NULL;
+	}
+	if (!init && text_equals(s->name, PROBE_CONTAINER) && pod_is_probe(pod)) {
+		return read_sight(s, arena, pod, ret_fault);
 	}
 	return 0;
 }
 
-static const struct decode_field top_fields[] = {
-	{"reason", DECODE_TEXT, false, offsetof(struct pod, status_reason), NULL},
-};
-
-int pod_status_decode(
-	const json_t *status, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+static int take_init(void *noun, const void *item, const json_t *object, struct arena *arena,
+	struct fault *ret_fault)
 {
-	const char *phase = NULL;
-	const char *qos = NULL;
-	const json_t *conditions = NULL;
-	if (status == NULL) {
-		return 0;
-	}
-	if (decode_fields(status, top_fields, COUNT_OF(top_fields), arena, pod, ret_fault) < 0 ||
-		decode_text(status, "phase", &phase, ret_fault) < 0 ||
-		decode_text(status, "qosClass", &qos, ret_fault) < 0 ||
-		decode_array(status, "conditions", &conditions, ret_fault) < 0) {
-		return -1;
-	}
-	pod->phase = phase_of(phase);
-	pod->best_effort = qos != NULL ? strcmp(qos, "BestEffort") == 0 : pod->best_effort;
-	for (size_t i = 0; conditions != NULL && i < json_array_size(conditions); i++) {
-		if (read_condition(json_array_get(conditions, i), arena, pod, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "conditions[%zu]", i);
-		}
-	}
-	if (read_containers(status, "initContainerStatuses", arena, pod, ret_fault) < 0) {
-		return -1;
-	}
-	return read_containers(status, "containerStatuses", arena, pod, ret_fault);
+	(void)object;
+	return take_container(true, item, arena, noun, ret_fault);
 }
+
+static int take_main(void *noun, const void *item, const json_t *object, struct arena *arena,
+	struct fault *ret_fault)
+{
+	(void)object;
+	return take_container(false, item, arena, noun, ret_fault);
+}
+
+/* --- the whole --- */
+
+static int read_phase(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	enum pod_phase *phase = to;
+	(void)arena;
+	if (!json_is_string(value)) {
+		return decode_mismatch(value, "string", ret_fault);
+	}
+	if (fields_read_word(value, f->words, phase, NULL) < 0) {
+		*phase = POD_UNKNOWN;
+	}
+	return 0;
+}
+
+static int read_quality(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	(void)f, (void)arena;
+	if (!json_is_string(value)) {
+		return decode_mismatch(value, "string", ret_fault);
+	}
+	*(bool *)to = strcmp(json_string_value(value), "BestEffort") == 0;
+	return 0;
+}
+
+static const struct field_kind field_phase = {read_phase, NULL, NULL, false};
+static const struct field_kind field_quality = {read_quality, NULL, NULL, false};
+
+static const struct field status_fields[] = {
+	FIELD("reason", text, AT(pod, status_reason)),
+	FIELD("phase", phase, AT(pod, phase),
+		.words = WORDS([POD_PENDING] = "Pending", [POD_RUNNING] = "Running",
+			[POD_SUCCEEDED] = "Succeeded", [POD_FAILED] = "Failed")),
+	FIELD("qosClass", quality, AT(pod, best_effort)),
+	FIELD_KEPT("podIP"),
+	FIELD("conditions", each, .inside = &condition_shape, .each = take_condition,
+		.bytes = LIST_MAX),
+	FIELD("initContainerStatuses", each, .inside = &container_shape, .each = take_init,
+		.bytes = LIST_MAX),
+	FIELD("containerStatuses", each, .inside = &container_shape, .each = take_main,
+		.bytes = LIST_MAX),
+};
+const struct shape pod_status_shape = {SHAPE(pod, status_fields)};

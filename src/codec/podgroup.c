@@ -3,29 +3,6 @@
 
 #include "parts.h"
 
-static const struct slice_keep notes_keep[] = {PARTS_BOOKMARK_KEEP, SLICE_END};
-static const struct slice_keep meta_keep[] = {
-	PARTS_META_KEEP,
-	SLICE_KEEP("deletionTimestamp"),
-	SLICE_KEEP_IN("annotations", notes_keep),
-	SLICE_END,
-};
-static const struct slice_keep group_keep[] = {
-	SLICE_KEEP_IN("metadata", meta_keep),
-	SLICE_KEEP("spec"),
-	SLICE_END,
-};
-
-const struct slice_keep *pod_group_projection(void)
-{
-	return group_keep;
-}
-
-static const struct decode_field fields[] = {
-	{"metadata.namespace", DECODE_TEXT, true, offsetof(struct pod_group, ns), NULL},
-	{"metadata.name", DECODE_TEXT, true, offsetof(struct pod_group, name), NULL},
-};
-
 /* Basic has no members so far: a later one may ask for something that we do not know. */
 static bool is_basic(const json_t *policy)
 {
@@ -60,18 +37,34 @@ static bool stands_alone(json_t *spec)
 	return is_basic(json_object_get(spec, "schedulingPolicy"));
 }
 
+/* Another one of that name may follow one that goes, and be a gang. */
+static int finish_group(
+	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+{
+	struct pod_group *group = noun;
+	(void)arena, (void)ret_fault;
+	group->basic = decode_find(root, "metadata.deletionTimestamp") == NULL &&
+		       stands_alone(json_object_get(root, "spec"));
+	return 0;
+}
+
+static const struct field group_fields[] = {
+	FIELD("metadata.namespace", text, AT(pod_group, ns), .required = true),
+	FIELD("metadata.name", text, AT(pod_group, name), .required = true),
+	FIELD_KEPT("metadata.deletionTimestamp"),
+	FIELD_KEPT("spec"),
+};
+static const struct shape group_shape = {SHAPE(pod_group, group_fields),
+	.defaults = &(const struct pod_group){.ns = "", .name = ""},
+	SHAPE_NAMES("podgroup", pod_group, ns, name), .finish = finish_group};
+
+const struct slice_keep *pod_group_projection(void)
+{
+	return meta_projection(&group_shape);
+}
+
 int pod_group_decode(const char *json, size_t n, struct arena *arena, struct pod_group *ret_group,
 	struct fault *ret_fault)
 {
-	CLEANUP(decode_release) json_t *root = NULL;
-	struct pod_group g = {.ns = "", .name = ""};
-	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0 ||
-		decode_fields(root, fields, COUNT_OF(fields), arena, &g, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "podgroup %.63s/%.63s", g.ns, g.name);
-	}
-	/* Another one of that name may follow one that goes, and be a gang. */
-	g.basic = decode_find(root, "metadata.deletionTimestamp") == NULL &&
-		  stands_alone(json_object_get(root, "spec"));
-	*ret_group = g;
-	return 0;
+	return fields_decode((struct view){json, n}, &group_shape, arena, ret_group, ret_fault);
 }

@@ -6,42 +6,13 @@
 
 #define HARD_KEY "requests." NAME_GPU_RESOURCE
 
-static const struct slice_keep notes_keep[] = {PARTS_BOOKMARK_KEEP, SLICE_END};
-static const struct slice_keep meta_keep[] = {
-	PARTS_META_KEEP,
-	SLICE_KEEP_IN("annotations", notes_keep),
-	SLICE_END,
-};
-static const struct slice_keep hard_keep[] = {SLICE_KEEP(HARD_KEY), SLICE_END};
-static const struct slice_keep spec_keep[] = {
-	SLICE_KEEP_IN("hard", hard_keep),
-	SLICE_KEEP("scopes"),
-	SLICE_KEEP("scopeSelector"),
-	SLICE_END,
-};
-static const struct slice_keep quota_keep[] = {
-	SLICE_KEEP_IN("metadata", meta_keep),
-	SLICE_KEEP_IN("spec", spec_keep),
-	SLICE_END,
-};
-
-const struct slice_keep *quota_projection(void)
-{
-	return quota_keep;
-}
-
-static const struct decode_field quota_fields[] = {
-	{"metadata.namespace", DECODE_TEXT, true, offsetof(struct quota, ns), NULL},
-	{"metadata.name", DECODE_TEXT, true, offsetof(struct quota, name), NULL},
-};
-
 /* The API server lets nothing in that is no quantity, so what cannot be read is too large for us.
  */
 static void read_hard(const json_t *hard, struct quota *q)
 {
 	const json_t *gpus = json_object_get(hard, HARD_KEY);
 	q->bounds_gpus = gpus != NULL;
-	if (gpus != NULL && parts_read_milli(gpus, NULL, &q->hard_milli, NULL) < 0) {
+	if (gpus != NULL && parts_read_milli(gpus, &q->hard_milli, NULL) < 0) {
 		q->hard_milli = INT64_MAX;
 	}
 }
@@ -66,7 +37,7 @@ static int read_selector(
 	const json_t *terms, struct arena *arena, struct quota *q, struct fault *ret_fault)
 {
 	for (size_t i = 0; i < json_array_size(terms); i++) {
-		if (parts_read_term(json_array_get(terms, i), "scopeName", arena,
+		if (fields_read(json_array_get(terms, i), &parts_scope_shape, arena,
 			    &q->scopes.items[q->scopes.count++], ret_fault) < 0) {
 			return fault_wrap(ret_fault, "scopeSelector.matchExpressions[%zu]", i);
 		}
@@ -74,9 +45,10 @@ static int read_selector(
 	return 0;
 }
 
-static int read_spec(
-	const json_t *root, struct arena *arena, struct quota *q, struct fault *ret_fault)
+static int finish_quota(
+	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
 {
+	struct quota *q = noun;
 	const json_t *hard = NULL;
 	const json_t *names = NULL;
 	const json_t *terms = NULL;
@@ -97,17 +69,25 @@ static int read_spec(
 		       : 0;
 }
 
+static const struct field quota_fields[] = {
+	FIELD("metadata.namespace", text, AT(quota, ns), .required = true),
+	FIELD("metadata.name", text, AT(quota, name), .required = true),
+	FIELD_KEPT("spec.hard/" HARD_KEY),
+	FIELD_KEPT("spec.scopes"),
+	FIELD_KEPT("spec.scopeSelector"),
+};
+static const struct shape quota_shape = {SHAPE(quota, quota_fields),
+	.defaults = &(const struct quota){.ns = "", .name = ""},
+	SHAPE_NAMES("resourcequota", quota, ns, name), .flags = DECODE_MEND,
+	.finish = finish_quota};
+
+const struct slice_keep *quota_projection(void)
+{
+	return meta_projection(&quota_shape);
+}
+
 int quota_decode(const char *json, size_t n, struct arena *arena, struct quota *ret_quota,
 	struct fault *ret_fault)
 {
-	CLEANUP(decode_release) json_t *root = NULL;
-	struct quota quota = {.ns = "", .name = ""};
-	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0 ||
-		decode_fields(
-			root, quota_fields, COUNT_OF(quota_fields), arena, &quota, ret_fault) < 0 ||
-		read_spec(root, arena, &quota, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "resourcequota %.63s/%.63s", quota.ns, quota.name);
-	}
-	*ret_quota = quota;
-	return 0;
+	return fields_decode((struct view){json, n}, &quota_shape, arena, ret_quota, ret_fault);
 }

@@ -10,6 +10,7 @@
 #include "diff.h"
 #include "json/build.h"
 #include "json/decode.h"
+#include "json/fields.h"
 #include "model/names.h"
 #include "tenant.h"
 #include "trim.h"
@@ -20,19 +21,14 @@
 
 /* --- in --- */
 
-static const struct decode_field request_fields[] = {
-	{"uid", DECODE_TEXT, true, offsetof(struct review, uid), NULL},
-	{"operation", DECODE_TEXT, false, offsetof(struct review, operation), NULL},
-	{"namespace", DECODE_TEXT, false, offsetof(struct review, ns), NULL},
-	{"userInfo.username", DECODE_TEXT, false, offsetof(struct review, user), NULL},
-	{"dryRun", DECODE_BOOL, false, offsetof(struct review, dry_run), NULL},
+static const struct field request_fields[] = {
+	FIELD("uid", text, AT(review, uid), .required = true),
+	FIELD("operation", text, AT(review, operation)),
+	FIELD("namespace", text, AT(review, ns)),
+	FIELD("userInfo.username", text, AT(review, user)),
+	FIELD("dryRun", flag, AT(review, dry_run)),
 };
-
-static const char *text_at(const json_t *object, const char *path)
-{
-	const json_t *value = decode_find(object, path);
-	return json_is_string(value) ? json_string_value(value) : "";
-}
+static const struct shape request_shape = {SHAPE(review, request_fields)};
 
 /* Why a container that is added is none of ours. What is asked is whether the pod is a tenant, and
  * only the old object says so: the API server has not yet taken the rest of the update away. */
@@ -54,10 +50,10 @@ static const char *refuse(const struct review *r, const json_t *request)
 	if (!text_equals(r->operation, "CREATE")) {
 		return "not a CREATE";
 	}
-	if (strcmp(text_at(request, "kind.kind"), "Pod") != 0 ||
-		strcmp(text_at(request, "kind.group"), "") != 0 ||
-		strcmp(text_at(request, "kind.version"), "v1") != 0 ||
-		strcmp(text_at(request, "subResource"), "") != 0) {
+	if (!text_equals(decode_find_text(request, "kind.kind"), "Pod") ||
+		!text_empty(decode_find_text(request, "kind.group")) ||
+		!text_equals(decode_find_text(request, "kind.version"), "v1") ||
+		!text_empty(decode_find_text(request, "subResource"))) {
 		return "not a v1 Pod";
 	}
 	return json_is_object(json_object_get(request, "object")) ? NULL : "no object";
@@ -66,15 +62,8 @@ static const char *refuse(const struct review *r, const json_t *request)
 /* Groups of Volcano are named by annotations, which struct pod does not carry. */
 static bool has_group_note(const json_t *object)
 {
-	static const char *const keys[] = {
-		"scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name"};
-	const json_t *notes = decode_find(object, "metadata.annotations");
-	for (size_t i = 0; json_is_object(notes) && i < COUNT_OF(keys); i++) {
-		if (json_object_get(notes, keys[i]) != NULL) {
-			return true;
-		}
-	}
-	return false;
+	return decode_find(object, "metadata.annotations/scheduling.k8s.io/group-name") != NULL ||
+	       decode_find(object, "metadata.annotations/scheduling.volcano.sh/group-name") != NULL;
 }
 
 /* What Argo CD, Flux, Helm, Fleet, Config Sync and kapp write on what they keep as it is declared.
@@ -136,8 +125,7 @@ static void decode_object_of(struct review *r)
 /* Where the patch does not fit there is none, and the guard judges the container alone. */
 static void debug_object_of(struct review *r, const json_t *old)
 {
-	const json_t *notes = decode_find(old, "metadata.annotations");
-	r->gpu_in = json_string_value(json_object_get(notes, NOTE_CONTAINER));
+	r->gpu_in = decode_find_text(old, "metadata.annotations/" NOTE_CONTAINER);
 	json_t *after = tenant_debug(r->object, old, &r->void_in);
 	r->patch = (struct str)STR_INIT(PATCH_MAX);
 	if (diff_write(r->object, after, &r->patch)) {
@@ -179,15 +167,14 @@ static int decode(struct review *r, const char *body, size_t size, struct fault 
 	r->operation = "";
 	r->ns = "";
 	r->user = "";
-	if (decode_fields(request, request_fields, COUNT_OF(request_fields), &r->arena, r,
-		    ret_fault) < 0) {
+	if (fields_read(request, &request_shape, &r->arena, r, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "request");
 	}
 	if (text_empty(r->uid) || strlen(r->uid) > UID_MAX) {
 		return fault_set(ret_fault, FAULT_INVALID, "request.uid: no usable text");
 	}
 	r->debugged = text_equals(r->operation, "UPDATE") &&
-		      strcmp(text_at(request, "subResource"), "ephemeralcontainers") == 0;
+		      text_equals(decode_find_text(request, "subResource"), "ephemeralcontainers");
 	r->problem = refuse(r, request);
 	if (r->problem == NULL) {
 		r->object = json_object_get(request, "object");
@@ -283,24 +270,12 @@ static void write_patch(const struct review *r, struct build *b)
 	}
 }
 
-static struct view cut_warning(const char *text)
-{
-	size_t n = strlen(text);
-	if (n > REVIEW_WARNING_MAX) {
-		n = REVIEW_WARNING_MAX;
-		while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) {
-			n--;
-		}
-	}
-	return (struct view){text, n};
-}
-
 static void write_notes(const struct review_notes *notes, struct build *b)
 {
 	if (notes->warning_count > 0) {
 		build_array_at(b, "warnings");
 		for (uint32_t i = 0; i < notes->warning_count; i++) {
-			build_view(b, cut_warning(notes->warnings[i]));
+			build_view(b, text_cut(notes->warnings[i], REVIEW_WARNING_MAX));
 		}
 		build_end(b);
 	}

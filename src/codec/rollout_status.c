@@ -15,38 +15,39 @@ struct raw {
 	const char *phase; /* of a Rollout */
 };
 
-static const struct decode_field fields[] = {
-	{"metadata.uid", DECODE_TEXT, true, offsetof(struct raw, standing.uid), NULL},
-	{"metadata.generation", DECODE_I64, false, offsetof(struct raw, standing.generation), NULL},
-	{"spec.replicas", DECODE_I32, false, offsetof(struct raw, standing.wanted), NULL},
-	{"spec.minReadySeconds", DECODE_I32, false, offsetof(struct raw, standing.min_ready_s),
-		NULL},
-	{"status.replicas", DECODE_I32, false, offsetof(struct raw, standing.replicas), NULL},
-	{"status.updatedReplicas", DECODE_I32, false, offsetof(struct raw, standing.updated), NULL},
-	{"status.readyReplicas", DECODE_I32, false, offsetof(struct raw, standing.ready), NULL},
-	{"status.availableReplicas", DECODE_I32, false, offsetof(struct raw, standing.available),
-		NULL},
+#define R(member) AT(raw, member)
+
+static const struct field standing_fields[] = {
+	FIELD("metadata.uid", text, R(standing.uid), .required = true),
+	FIELD("metadata.generation", i64, R(standing.generation)),
+	FIELD("metadata.deletionTimestamp", there, R(standing.leaving)),
+	FIELD("spec.replicas", i32, R(standing.wanted)),
+	FIELD("spec.minReadySeconds", i32, R(standing.min_ready_s)),
+	FIELD("status.replicas", i32, R(standing.replicas)),
+	FIELD("status.updatedReplicas", i32, R(standing.updated)),
+	FIELD("status.readyReplicas", i32, R(standing.ready)),
+	FIELD("status.availableReplicas", i32, R(standing.available)),
 };
-static const struct decode_field apps_fields[] = {
-	{"status.observedGeneration", DECODE_I64, false, offsetof(struct raw, observed), NULL},
-	{"spec.updateStrategy.type", DECODE_TEXT, false, offsetof(struct raw, strategy), NULL},
-	{"spec.strategy.type", DECODE_TEXT, false, offsetof(struct raw, turnover), NULL},
-	{"status.currentRevision", DECODE_TEXT, false, offsetof(struct raw, current_revision),
-		NULL},
-	{"status.updateRevision", DECODE_TEXT, false, offsetof(struct raw, update_revision), NULL},
-	{"spec.updateStrategy.rollingUpdate.partition", DECODE_I32, false,
-		offsetof(struct raw, partition), NULL},
-	{"status.desiredNumberScheduled", DECODE_I32, false, offsetof(struct raw, scheduled_wanted),
-		NULL},
-	{"status.updatedNumberScheduled", DECODE_I32, false,
-		offsetof(struct raw, scheduled_updated), NULL},
-	{"status.numberReady", DECODE_I32, false, offsetof(struct raw, scheduled_ready), NULL},
-	{"status.numberAvailable", DECODE_I32, false, offsetof(struct raw, scheduled_available),
-		NULL},
+static const struct shape standing_shape = {SHAPE(raw, standing_fields)};
+
+static const struct field apps_fields[] = {
+	FIELD("status.observedGeneration", i64, R(observed)),
+	FIELD("spec.updateStrategy.type", text, R(strategy)),
+	FIELD("spec.strategy.type", text, R(turnover)),
+	FIELD("status.currentRevision", text, R(current_revision)),
+	FIELD("status.updateRevision", text, R(update_revision)),
+	FIELD("spec.updateStrategy.rollingUpdate.partition", i32, R(partition)),
+	FIELD("status.desiredNumberScheduled", i32, R(scheduled_wanted)),
+	FIELD("status.updatedNumberScheduled", i32, R(scheduled_updated)),
+	FIELD("status.numberReady", i32, R(scheduled_ready)),
+	FIELD("status.numberAvailable", i32, R(scheduled_available)),
 };
-static const struct decode_field rollout_fields[] = {
-	{"status.phase", DECODE_TEXT, false, offsetof(struct raw, phase), NULL},
+static const struct shape apps_shape = {SHAPE(raw, apps_fields)};
+
+static const struct field rollout_fields[] = {
+	FIELD("status.phase", text, R(phase)),
 };
+static const struct shape rollout_shape = {SHAPE(raw, rollout_fields)};
 
 static enum standing_course moves_if(bool moves)
 {
@@ -115,15 +116,14 @@ static enum standing_course rollout(struct raw *r)
 static const struct {
 	const char *kind;
 	enum standing_course (*read)(struct raw *r);
-	const struct decode_field *fields;
-	size_t count;
+	const struct shape *shape;
 } readers[] = {
-	{"Deployment", deployment, apps_fields, COUNT_OF(apps_fields)},
-	{"StatefulSet", stateful_set, apps_fields, COUNT_OF(apps_fields)},
-	{"DaemonSet", daemon_set, apps_fields, COUNT_OF(apps_fields)},
-	{"ReplicaSet", replica_set, apps_fields, COUNT_OF(apps_fields)},
-	{"DeploymentConfig", deployment, apps_fields, COUNT_OF(apps_fields)},
-	{"Rollout", rollout, rollout_fields, COUNT_OF(rollout_fields)},
+	{"Deployment", deployment, &apps_shape},
+	{"StatefulSet", stateful_set, &apps_shape},
+	{"DaemonSet", daemon_set, &apps_shape},
+	{"ReplicaSet", replica_set, &apps_shape},
+	{"DeploymentConfig", deployment, &apps_shape},
+	{"Rollout", rollout, &rollout_shape},
 };
 
 static int read_course(const json_t *root, const char *kind, struct arena *arena, struct raw *r,
@@ -133,8 +133,7 @@ static int read_course(const json_t *root, const char *kind, struct arena *arena
 		if (!text_equals(readers[i].kind, kind)) {
 			continue;
 		}
-		if (decode_fields(root, readers[i].fields, readers[i].count, arena, r, ret_fault) <
-			0) {
+		if (fields_read(root, readers[i].shape, arena, r, ret_fault) < 0) {
 			return -1;
 		}
 		r->standing.course = readers[i].read(r);
@@ -164,11 +163,10 @@ int standing_decode(struct view json, const char *kind, struct arena *arena,
 				  .ready = -1,
 				  .available = -1}};
 	if (decode_parse(json.p, json.n, DECODE_MEND, &root, ret_fault) < 0 ||
-		decode_fields(root, fields, COUNT_OF(fields), arena, &raw, ret_fault) < 0 ||
+		fields_read(root, &standing_shape, arena, &raw, ret_fault) < 0 ||
 		read_course(root, kind, arena, &raw, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "%.63s", kind);
 	}
-	raw.standing.leaving = decode_find(root, "metadata.deletionTimestamp") != NULL;
 	raw.standing.next = next_of(root, arena);
 	*ret_standing = raw.standing;
 	return 0;

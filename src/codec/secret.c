@@ -1,162 +1,115 @@
 /* The Secret that carries our authority, and the caBundle that makes the API server trust it. */
 #include "codec/secret.h"
 
-#include "base/base64.h"
-#include "json/build.h"
-#include "json/decode.h"
 #include "model/names.h"
 #include "parts.h"
 
 #define PEM_MAX (256 * 1024)
 
-/* In the order of struct secret. */
-static const char *const keys[] = {
-	"ca.crt", "ca.key", "ca-next.crt", "ca-next.key", "tls.crt", "tls.key"};
-#define LEAF_AT 4
+/* What cannot be read is as if it were missing: whoever keeps these right makes anew what is
+ * missing, and nothing would ever replace what cannot be read. */
+#define PEM(key, member) FIELD("data/" key, base64, AT(secret, member), .max = PEM_MAX)
+#define VERSION		 FIELD("metadata.resourceVersion", text, AT(secret, resource_version))
 
-/* NULL also where it is not base64 of text, or larger than any certificate: whoever keeps these
- * right makes anew what is missing, and nothing would ever replace what cannot be read. */
-static const char *read_text(const json_t *data, const char *key, struct arena *arena)
-{
-	const json_t *value = json_object_get(data, key);
-	CLEANUP(str_wipe) struct str text = STR_INIT(PEM_MAX);
-	if (!json_is_string(value)) {
-		return NULL;
-	}
-	struct view coded = {json_string_value(value), json_string_length(value)};
-	(void)str_reserve(&text, coded.n / 4 * 3);
-	if (!base64_decode(coded, &text) || text.len == 0 ||
-		memchr(str_text(&text), '\0', text.len) != NULL) {
-		return NULL;
-	}
-	return arena_strndup(arena, str_text(&text), text.len);
-}
+static const struct field secret_fields[] = {
+	VERSION,
+	PEM("ca.crt", ca_cert),
+	PEM("ca.key", ca_key),
+	PEM("ca-next.crt", other_cert),
+	PEM("ca-next.key", other_key),
+	PEM("tls.crt", leaf_cert),
+	PEM("tls.key", leaf_key),
+};
+static const struct shape secret_shape = {SHAPE(secret, secret_fields), .called = "secret"};
 
-static bool is_authority_key(size_t at)
-{
-	return at < LEAF_AT && at % 2 == 1;
-}
-
-static int read_secret(const json_t *root, bool keys_too, struct arena *arena,
-	struct secret *ret_secret, struct fault *ret_fault)
-{
-	const json_t *data = NULL;
-	const char *version = NULL;
-	struct secret s = {0};
-	const char **const fields[] = {
-		&s.ca_cert, &s.ca_key, &s.other_cert, &s.other_key, &s.leaf_cert, &s.leaf_key};
-	if (decode_object(root, "data", &data, ret_fault) < 0 ||
-		decode_text(root, "metadata.resourceVersion", &version, ret_fault) < 0) {
-		return -1;
-	}
-	for (size_t i = 0; i < COUNT_OF(keys); i++) {
-		bool wanted = keys_too || !is_authority_key(i);
-		*fields[i] = wanted ? read_text(data, keys[i], arena) : NULL;
-	}
-	s.resource_version = arena_strdup(arena, version);
-	*ret_secret = s;
-	return 0;
-}
-
-static int read_from(const struct view *json, bool keys_too, struct arena *arena,
-	struct secret *ret_secret, struct fault *ret_fault)
-{
-	CLEANUP(decode_release) json_t *root = NULL;
-	if (decode_parse(json->p, json->n, DECODE_PLAIN, &root, ret_fault) < 0 ||
-		read_secret(root, keys_too, arena, ret_secret, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "secret");
-	}
-	return 0;
-}
+/* Without the keys of the authority. */
+static const struct field leaf_fields[] = {
+	VERSION,
+	PEM("ca.crt", ca_cert),
+	PEM("ca-next.crt", other_cert),
+	PEM("tls.crt", leaf_cert),
+	PEM("tls.key", leaf_key),
+};
+static const struct shape leaf_shape = {SHAPE(secret, leaf_fields), .called = "secret"};
 
 int secret_decode(const char *json, size_t n, struct arena *arena, struct secret *ret_secret,
 	struct fault *ret_fault)
 {
-	return read_from(&(struct view){json, n}, true, arena, ret_secret, ret_fault);
+	return fields_decode((struct view){json, n}, &secret_shape, arena, ret_secret, ret_fault);
 }
 
 int secret_decode_leaf(const char *json, size_t n, struct arena *arena, struct secret *ret_secret,
 	struct fault *ret_fault)
 {
-	return read_from(&(struct view){json, n}, false, arena, ret_secret, ret_fault);
+	return fields_decode((struct view){json, n}, &leaf_shape, arena, ret_secret, ret_fault);
 }
 
 bool secret_write_patch(struct str *out, const struct secret *s)
 {
-	const char *const values[] = {
-		s->ca_cert, s->ca_key, s->other_cert, s->other_key, s->leaf_cert, s->leaf_key};
 	struct build b = build_into(out);
 	build_begin_object(&b);
-	build_object_at(&b, "metadata");
-	build_text_at(&b, "resourceVersion", s->resource_version);
-	build_end(&b);
-	build_object_at(&b, "data");
-	for (size_t i = 0; i < COUNT_OF(keys); i++) {
-		CLEANUP(str_wipe) struct str coded = STR_INIT(PEM_MAX * 2);
-		build_key(&b, keys[i]);
-		if (values[i] == NULL) {
-			build_null(&b);
-			continue;
-		}
-		base64_encode(values[i], strlen(values[i]), &coded);
-		build_text(&b, str_text(&coded));
-	}
-	build_end(&b);
+	fields_write(&b, &secret_shape, "", s);
 	build_end(&b);
 	return build_ok(&b);
 }
 
+/* --- the webhook's configuration --- */
+
+struct hook {
+	const char *name, *bundle;
+};
+
+static const struct field hook_fields[] = {
+	FIELD("name", note, AT(hook, name)),
+	FIELD("clientConfig.caBundle", base64, AT(hook, bundle), .max = PEM_MAX),
+};
+static const struct shape hook_shape = {SHAPE(hook, hook_fields)};
+
+static int take_hook(void *noun, const void *item, const json_t *object, struct arena *arena,
+	struct fault *ret_fault)
+{
+	const struct hook *hook = item;
+	struct webhook_bundle *found = noun;
+	(void)ret_fault;
+	if (text_equals(hook->name, NAME_WEBHOOK_ENTRY)) {
+		found->found = true;
+		found->bundle = text_or(hook->bundle, "");
+		if (parts_read_selector(decode_find(object, "namespaceSelector"), arena,
+			    &found->namespaces, NULL) < 0) {
+			found->namespaces = (struct selector){.present = false};
+		}
+	}
+	return 0;
+}
+
+static const struct field webhook_fields[] = {
+	FIELD("metadata.resourceVersion", text, AT(webhook_bundle, resource_version),
+		.always = true),
+	FIELD("webhooks", each, .inside = &hook_shape, .each = take_hook),
+};
+static const struct shape webhook_shape = {SHAPE(webhook_bundle, webhook_fields),
+	.defaults = &(const struct webhook_bundle){.bundle = ""},
+	.called = "webhook configuration"};
+
 int webhook_decode(const char *json, size_t n, struct arena *arena,
 	struct webhook_bundle *ret_bundle, struct fault *ret_fault)
 {
-	CLEANUP(decode_release) json_t *root = NULL;
-	const json_t *hooks = NULL;
-	const char *version = NULL;
-	struct webhook_bundle found = {.bundle = ""};
-	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0 ||
-		decode_array(root, "webhooks", &hooks, ret_fault) < 0 ||
-		decode_text(root, "metadata.resourceVersion", &version, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "webhook configuration");
-	}
-	size_t i;
-	json_t *hook;
-	json_array_foreach(hooks, i, hook)
-	{
-		const json_t *name = decode_find(hook, "name");
-		const json_t *client = decode_find(hook, "clientConfig");
-		if (!json_is_string(name) ||
-			!text_equals(json_string_value(name), NAME_WEBHOOK_ENTRY)) {
-			continue;
-		}
-		found.found = true;
-		found.bundle = text_or(read_text(client, "caBundle", arena), "");
-		if (parts_read_selector(decode_find(hook, "namespaceSelector"), arena,
-			    &found.namespaces, NULL) < 0) {
-			found.namespaces = (struct selector){.present = false};
-		}
-	}
-	found.resource_version = arena_strdup(arena, version);
-	*ret_bundle = found;
-	return 0;
+	return fields_decode((struct view){json, n}, &webhook_shape, arena, ret_bundle, ret_fault);
 }
 
 bool webhook_write_patch(struct str *out, const char *resource_version, const char *bundle)
 {
-	CLEANUP(str_finish) struct str coded = STR_INIT(PEM_MAX * 2);
-	base64_encode(bundle, strlen(bundle), &coded);
+	const struct hook hook = {NAME_WEBHOOK_ENTRY, bundle};
 	struct build b = build_into(out);
 	build_begin_object(&b);
-	build_object_at(&b, "metadata");
-	build_text_at(&b, "resourceVersion", resource_version);
-	build_end(&b);
+	fields_write(&b, &webhook_shape, "",
+		&(struct webhook_bundle){.resource_version = resource_version});
 	build_array_at(&b, "webhooks");
 	build_begin_object(&b);
-	build_text_at(&b, "name", NAME_WEBHOOK_ENTRY);
-	build_object_at(&b, "clientConfig");
-	build_text_at(&b, "caBundle", str_text(&coded));
+	build_text_at(&b, "name", hook.name);
+	fields_write(&b, &hook_shape, "", &hook);
 	build_end(&b);
 	build_end(&b);
 	build_end(&b);
-	build_end(&b);
-	return build_ok(&b) && !coded.overflow;
+	return build_ok(&b);
 }

@@ -2,9 +2,8 @@
  * healthy one, nor a pod that runs for one that does not. */
 #include "codec/state.h"
 
-#include "base/clock.h"
-#include "json/build.h"
 #include "json/decode.h"
+#include "json/fields.h"
 #include "model/gpu.h"
 
 struct facts {
@@ -12,14 +11,15 @@ struct facts {
 	const char *node, *boot;
 };
 
-static const struct decode_field facts_fields[] = {
-	{"v", DECODE_I64, true, offsetof(struct facts, version), NULL},
-	{"node", DECODE_TEXT, true, offsetof(struct facts, node), NULL},
-	{"boot", DECODE_TEXT, true, offsetof(struct facts, boot), NULL},
-	{"sequence", DECODE_I64, true, offsetof(struct facts, sequence), NULL},
-	{"ageMs", DECODE_I64, true, offsetof(struct facts, age_ms), NULL},
-	{"time", DECODE_TIME, true, offsetof(struct facts, time_ms), NULL},
+static const struct field facts_fields[] = {
+	FIELD("v", i64, AT(facts, version), .required = true, .always = true),
+	FIELD("node", text, AT(facts, node), .required = true, .always = true),
+	FIELD("boot", text, AT(facts, boot), .required = true, .always = true),
+	FIELD("sequence", i64, AT(facts, sequence), .required = true, .always = true),
+	FIELD("time", micro, AT(facts, time_ms), .required = true, .always = true),
+	FIELD("ageMs", i64, AT(facts, age_ms), .required = true, .always = true),
 };
+static const struct shape facts_shape = {SHAPE(facts, facts_fields)};
 
 /* What is compared with other texts, and shown to people. */
 static bool is_plain(const char *text, size_t most)
@@ -61,17 +61,29 @@ struct device_facts {
 	int64_t total_mib, used_mib, contexts;
 };
 
-static const struct decode_field device_fields[] = {
-	{"uuid", DECODE_TEXT, true, offsetof(struct device_facts, uuid), NULL},
-	{"healthy", DECODE_BOOL, true, offsetof(struct device_facts, healthy), NULL},
-	{"why", DECODE_TEXT, false, offsetof(struct device_facts, why), NULL},
-	{"cause", DECODE_TEXT, false, offsetof(struct device_facts, cause), NULL},
-	{"memory.totalMiB", DECODE_I64, false, offsetof(struct device_facts, total_mib), NULL},
-	{"memory.usedMiB", DECODE_I64, false, offsetof(struct device_facts, used_mib), NULL},
-	{"mps.state", DECODE_TEXT, false, offsetof(struct device_facts, mps_state), NULL},
-	{"mps.contexts", DECODE_I64, false, offsetof(struct device_facts, contexts), NULL},
-	{"mps.why", DECODE_TEXT, false, offsetof(struct device_facts, mps_why), NULL},
+static bool has_memory(const void *device)
+{
+	return ((const struct device_facts *)device)->total_mib > 0;
+}
+
+static bool is_client(const void *device)
+{
+	return ((const struct device_facts *)device)->mps_state != NULL;
+}
+
+static const struct field device_fields[] = {
+	FIELD("uuid", text, AT(device_facts, uuid), .required = true, .always = true),
+	FIELD("healthy", flag, AT(device_facts, healthy), .required = true, .always = true),
+	FIELD("why", text, AT(device_facts, why)),
+	FIELD("cause", text, AT(device_facts, cause)),
+	FIELD("memory.totalMiB", i64, AT(device_facts, total_mib), .when = has_memory),
+	FIELD("memory.usedMiB", i64, AT(device_facts, used_mib), .always = true,
+		.when = has_memory),
+	FIELD("mps.state", text, AT(device_facts, mps_state)),
+	FIELD("mps.contexts", i64, AT(device_facts, contexts), .always = true, .when = is_client),
+	FIELD("mps.why", text, AT(device_facts, mps_why)),
 };
+static const struct shape device_shape = {SHAPE(device_facts, device_fields)};
 
 static const char *const mps_words[MPS_STATES] = {
 	[MPS_STARTING] = "Starting",
@@ -144,8 +156,7 @@ static int read_device(
 	const json_t *object, struct arena *arena, struct device_state *d, struct fault *ret_fault)
 {
 	struct device_facts f = {.total_mib = -1, .used_mib = -1};
-	if (decode_fields(object, device_fields, COUNT_OF(device_fields), arena, &f, ret_fault) <
-		0) {
+	if (fields_read(object, &device_shape, arena, &f, ret_fault) < 0) {
 		return -1;
 	}
 	if (!is_plain(f.uuid, GPU_UUID_MAX - 1)) {
@@ -192,21 +203,28 @@ struct pod_facts {
 	int64_t processes;
 };
 
-static const struct decode_field pod_fields[] = {
-	{"uid", DECODE_TEXT, true, offsetof(struct pod_facts, uid), NULL},
-	{"processes", DECODE_I64, true, offsetof(struct pod_facts, processes), NULL},
+static const struct field pod_fields[] = {
+	FIELD("uid", text, AT(pod_facts, uid), .required = true, .always = true),
+	FIELD("processes", i64, AT(pod_facts, processes), .required = true, .always = true),
 };
+static const struct shape pod_shape = {SHAPE(pod_facts, pod_fields)};
 
 struct use_facts {
 	const char *uuid;
 	int64_t mem_mib, processes;
 };
 
-static const struct decode_field use_fields[] = {
-	{"uuid", DECODE_TEXT, true, offsetof(struct use_facts, uuid), NULL},
-	{"memoryMiB", DECODE_I64, false, offsetof(struct use_facts, mem_mib), NULL},
-	{"processes", DECODE_I64, true, offsetof(struct use_facts, processes), NULL},
+static bool knows_memory(const void *use)
+{
+	return ((const struct use_facts *)use)->mem_mib >= 0;
+}
+
+static const struct field use_fields[] = {
+	FIELD("uuid", text, AT(use_facts, uuid), .required = true, .always = true),
+	FIELD("memoryMiB", i64, AT(use_facts, mem_mib), .always = true, .when = knows_memory),
+	FIELD("processes", i64, AT(use_facts, processes), .required = true, .always = true),
 };
+static const struct shape use_shape = {SHAPE(use_facts, use_fields)};
 
 static bool device_is_told(const struct node_state *s, const char *uuid)
 {
@@ -222,7 +240,7 @@ static int read_use(
 	const json_t *object, struct arena *arena, struct node_state *s, struct fault *ret_fault)
 {
 	struct use_facts f = {.mem_mib = -1};
-	if (decode_fields(object, use_fields, COUNT_OF(use_fields), arena, &f, ret_fault) < 0) {
+	if (fields_read(object, &use_shape, arena, &f, ret_fault) < 0) {
 		return -1;
 	}
 	if (!device_is_told(s, f.uuid)) {
@@ -260,7 +278,7 @@ static int read_pod(
 	const json_t *object, struct arena *arena, struct node_state *s, struct fault *ret_fault)
 {
 	struct pod_facts f = {0};
-	if (decode_fields(object, pod_fields, COUNT_OF(pod_fields), arena, &f, ret_fault) < 0) {
+	if (fields_read(object, &pod_shape, arena, &f, ret_fault) < 0) {
 		return -1;
 	}
 	if (!is_plain(f.uid, STATE_TEXT_MAX) || f.processes < 0) {
@@ -310,10 +328,7 @@ static int read_state(
 	const json_t *root, struct arena *arena, struct node_state *s, struct fault *ret_fault)
 {
 	struct facts f = {0};
-	if (!json_is_object(root)) {
-		return decode_mismatch(root, "object", ret_fault);
-	}
-	if (decode_fields(root, facts_fields, COUNT_OF(facts_fields), arena, &f, ret_fault) < 0 ||
+	if (fields_read(root, &facts_shape, arena, &f, ret_fault) < 0 ||
 		check_facts(&f, ret_fault) < 0 || read_devices(root, arena, s, ret_fault) < 0 ||
 		read_pods(root, arena, s, ret_fault) < 0) {
 		return -1;
@@ -344,59 +359,40 @@ int state_decode(const char *json, size_t n, struct arena *arena, struct node_st
 
 /* --- writing --- */
 
-static void write_mps(struct build *b, const struct device_state *d)
-{
-	build_object_at(b, "mps");
-	build_text_at(b, "state", mps_words[d->mps]);
-	build_i64_at(b, "contexts", d->contexts);
-	if (d->mps_why != NULL) {
-		build_text_at(b, "why", d->mps_why);
-	}
-	build_end(b);
-}
-
 static void write_device(struct build *b, const struct device_state *d)
 {
+	const struct device_facts f = {.uuid = d->uuid,
+		.healthy = d->why == NULL,
+		.why = d->why,
+		.cause = d->why != NULL ? cause_words[d->cause] : NULL,
+		.total_mib = d->total_mib,
+		.used_mib = d->used_mib,
+		.mps_state = mps_words[d->mps],
+		.contexts = d->contexts,
+		.mps_why = d->mps != MPS_UNSAID ? d->mps_why : NULL};
 	build_begin_object(b);
-	build_text_at(b, "uuid", d->uuid);
-	build_bool_at(b, "healthy", d->why == NULL);
-	if (d->why != NULL) {
-		build_text_at(b, "why", d->why);
-		build_text_at(b, "cause", cause_words[d->cause]);
-	}
-	if (d->total_mib > 0) {
-		build_object_at(b, "memory");
-		build_i64_at(b, "totalMiB", d->total_mib);
-		build_i64_at(b, "usedMiB", d->used_mib);
-		build_end(b);
-	}
-	if (d->mps != MPS_UNSAID) {
-		write_mps(b, d);
-	}
+	fields_write(b, &device_shape, "", &f);
 	build_end(b);
 }
 
 static void write_use(struct build *b, const struct pod_use *u)
 {
+	const struct use_facts f = {u->uuid, u->mem_mib, u->processes};
 	build_begin_object(b);
-	build_text_at(b, "uuid", u->uuid);
-	if (u->mem_mib >= 0) {
-		build_i64_at(b, "memoryMiB", u->mem_mib);
-	}
-	build_i64_at(b, "processes", u->processes);
+	fields_write(b, &use_shape, "", &f);
 	build_end(b);
 }
 
 /* Those of one pod stand together, in the order of the pods. */
 static void write_pod(struct build *b, const struct node_state *s, const char *uid, uint32_t *next)
 {
-	uint32_t first = *next, processes = 0;
+	struct pod_facts f = {.uid = uid};
+	uint32_t first = *next;
 	while (*next < s->use_count && strcmp(s->uses[*next].uid, uid) == 0) {
-		processes += s->uses[(*next)++].processes;
+		f.processes += s->uses[(*next)++].processes;
 	}
 	build_begin_object(b);
-	build_text_at(b, "uid", uid);
-	build_i64_at(b, "processes", processes);
+	fields_write(b, &pod_shape, "", &f);
 	if (first < *next) {
 		build_array_at(b, "devices");
 		for (uint32_t i = first; i < *next; i++) {
@@ -409,15 +405,15 @@ static void write_pod(struct build *b, const struct node_state *s, const char *u
 
 bool state_write(struct str *out, const struct node_state *s, int64_t wall_ms)
 {
-	char time[TIME_TEXT_MAX];
+	const struct facts f = {.version = STATE_VERSION,
+		.sequence = s->sequence,
+		.age_ms = -s->seen_ms,
+		.time_ms = wall_ms,
+		.node = s->node,
+		.boot = s->boot};
 	struct build b = build_into(out);
 	build_begin_object(&b);
-	build_i64_at(&b, "v", STATE_VERSION);
-	build_text_at(&b, "node", s->node);
-	build_text_at(&b, "boot", s->boot);
-	build_i64_at(&b, "sequence", s->sequence);
-	build_text_at(&b, "time", time_format_micro(wall_ms, time));
-	build_i64_at(&b, "ageMs", -s->seen_ms);
+	fields_write(&b, &facts_shape, "", &f);
 	build_array_at(&b, "devices");
 	for (uint32_t i = 0; i < s->device_count; i++) {
 		write_device(&b, &s->devices[i]);

@@ -45,29 +45,19 @@ static enum fault_kind kind_of(int code, const char *reason)
 }
 
 struct status {
-	const char *kind; /* borrowed from the value */
 	const char *reason;
 	const char *message;
 	int64_t code;
 	int64_t retry_after_s;
 };
 
-static const struct decode_field status_fields[] = {
-	{"code", DECODE_I64, false, offsetof(struct status, code), NULL},
-	{"details.retryAfterSeconds", DECODE_I64, false, offsetof(struct status, retry_after_s),
-		NULL},
+static const struct field status_fields[] = {
+	FIELD("reason", text, AT(status, reason)),
+	FIELD("message", text, AT(status, message)),
+	FIELD("code", i64, AT(status, code)),
+	FIELD("details.retryAfterSeconds", i64, AT(status, retry_after_s)),
 };
-
-static bool is_status(const json_t *root, struct status *s)
-{
-	struct fault ignored;
-	if (decode_text(root, "kind", &s->kind, &ignored) < 0 || !text_equals(s->kind, "Status")) {
-		return false;
-	}
-	return decode_text(root, "reason", &s->reason, &ignored) == 0 &&
-	       decode_text(root, "message", &s->message, &ignored) == 0 &&
-	       decode_fields(root, status_fields, COUNT_OF(status_fields), NULL, s, &ignored) == 0;
-}
+static const struct shape status_shape = {SHAPE(status, status_fields)};
 
 /* Which budget stands in the way is told in the causes only. */
 static const char *first_cause(const json_t *root, int code)
@@ -100,10 +90,12 @@ static int unknown_body(const char *body, size_t n, int http_status, struct faul
 int status_decode(const char *body, size_t n, int http_status, struct fault *ret_fault)
 {
 	CLEANUP(decode_release) json_t *root = NULL;
+	CLEANUP(arena_finish) struct arena arena = {0};
 	struct fault filled;
 	struct status s = {0};
 	if (n == 0 || decode_parse(body, n, DECODE_PLAIN, &root, &filled) < 0 ||
-		!is_status(root, &s)) {
+		!text_equals(decode_find_text(root, "kind"), "Status") ||
+		fields_read(root, &status_shape, &arena, &s, &filled) < 0) {
 		unknown_body(body, n, http_status, &filled);
 	} else {
 		bool known = s.code >= 100 && s.code <= 599;

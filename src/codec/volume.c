@@ -15,23 +15,21 @@
 
 struct claim_facts {
 	const char *volume, *class, *phase;
-	int64_t deleting_ms;
+	const char *bound, *selected; /* annotations */
+	int64_t deleted_ms;
 };
 
-static const struct decode_field claim_fields[] = {
-	{"metadata.deletionTimestamp", DECODE_TIME, false,
-		offsetof(struct claim_facts, deleting_ms), NULL},
-	{"spec.volumeName", DECODE_TEXT, false, offsetof(struct claim_facts, volume), NULL},
-	{"spec.storageClassName", DECODE_TEXT, false, offsetof(struct claim_facts, class), NULL},
-	{"status.phase", DECODE_TEXT, false, offsetof(struct claim_facts, phase), NULL},
+static const struct field claim_fields[] = {
+	FIELD("metadata.deletionTimestamp", time, AT(claim_facts, deleted_ms)),
+	FIELD("metadata.annotations/" CLASS_NOTE, note, AT(claim_facts, class)),
+	FIELD("metadata.annotations/" BOUND_NOTE, note, AT(claim_facts, bound)),
+	FIELD("metadata.annotations/" SELECTED_NOTE, note, AT(claim_facts, selected)),
+	FIELD("spec.volumeName", text, AT(claim_facts, volume)),
+	FIELD("spec.storageClassName", text, AT(claim_facts, class)),
+	FIELD("status.phase", text, AT(claim_facts, phase)),
 };
-
-static const char *note(const json_t *root, const char *key)
-{
-	/* A key with dots is no path. */
-	const json_t *value = json_object_get(decode_find(root, "metadata.annotations"), key);
-	return json_is_string(value) ? json_string_value(value) : NULL;
-}
+static const struct shape claim_shape = {
+	SHAPE(claim_facts, claim_fields), .called = "PersistentVolumeClaim"};
 
 static struct node_term *terms_make(struct arena *arena, struct volume_claim *claim, size_t count)
 {
@@ -48,35 +46,32 @@ static void select_node(const char *node, struct arena *arena, struct volume_cla
 		.operator= TERM_IN,
 		.values = ARENA_ARRAY(arena, const char *, 1),
 		.value_count = 1};
-	name->values[0] = arena_strdup(arena, node);
+	name->values[0] = node;
 	terms_make(arena, claim, 1)->fields = (struct terms){name, 1};
 }
 
-static void judge_claim(const json_t *root, const struct claim_facts *f, struct arena *arena,
-	struct volume_reading *r)
+static void judge_claim(const struct claim_facts *f, struct arena *arena, struct volume_reading *r)
 {
-	const char *class = text_or(f->class, note(root, CLASS_NOTE));
-	const char *node = note(root, SELECTED_NOTE);
 	r->claim.state = CLAIM_UNBOUND;
-	if (f->deleting_ms != 0) {
+	if (f->deleted_ms != 0) {
 		r->claim.state = CLAIM_LEAVING;
 	} else if (text_equals(f->phase, "Lost")) {
 		r->claim.state = CLAIM_LOST;
 	} else if (!text_empty(f->volume) && !parts_is_name(f->volume)) {
 		/* Nobody checks it, and no volume has such a name. */
 		r->claim.state = CLAIM_LOST;
-	} else if (!text_empty(f->volume) && note(root, BOUND_NOTE) != NULL) {
+	} else if (!text_empty(f->volume) && f->bound != NULL) {
 		r->claim.state = CLAIM_UNREAD;
 		r->next = VOLUME_READ_VOLUME;
 		r->name = f->volume;
-	} else if (text_empty(f->volume) && parts_is_name(class)) {
+	} else if (text_empty(f->volume) && parts_is_name(f->class)) {
 		r->claim.state = CLAIM_UNREAD;
 		r->next = VOLUME_READ_CLASS;
-		r->name = arena_strdup(arena, class);
+		r->name = f->class;
 		/* Who may annotate the claim may write anything; a node that no node is
 		 * called is none. */
-		if (parts_is_name(node)) {
-			select_node(node, arena, &r->claim);
+		if (parts_is_name(f->selected)) {
+			select_node(f->selected, arena, &r->claim);
 		}
 	}
 }
@@ -84,16 +79,13 @@ static void judge_claim(const json_t *root, const struct claim_facts *f, struct 
 int volume_claim_decode(const char *json, size_t n, struct arena *arena,
 	struct volume_reading *ret_reading, struct fault *ret_fault)
 {
-	CLEANUP(decode_release) json_t *root = NULL;
-	struct claim_facts f = {0};
+	struct claim_facts f;
 	struct volume_reading r = {
 		.claim = {.ns = ret_reading->claim.ns, .name = ret_reading->claim.name}};
-	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0 ||
-		decode_fields(root, claim_fields, COUNT_OF(claim_fields), arena, &f, ret_fault) <
-			0) {
-		return fault_wrap(ret_fault, "PersistentVolumeClaim");
+	if (fields_decode((struct view){json, n}, &claim_shape, arena, &f, ret_fault) < 0) {
+		return -1;
 	}
-	judge_claim(root, &f, arena, &r);
+	judge_claim(&f, arena, &r);
 	*ret_reading = r;
 	return 0;
 }
@@ -187,7 +179,8 @@ int volume_decode(const char *json, size_t n, struct arena *arena, struct volume
 		count_values(terms, "matchExpressions") > TERMS_MAX + VALUES_MAX) {
 		return fault_set(ret_fault, FAULT_LIMIT, "PersistentVolume: too many terms");
 	}
-	if (parts_read_node_terms(terms, arena, &c.terms, &c.term_count, ret_fault) < 0 ||
+	if (fields_read_list(terms, &parts_node_term_shape, arena, (void **)&c.terms, &c.term_count,
+		    ret_fault) < 0 ||
 		read_zones(root, arena, &c.zones, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "PersistentVolume");
 	}

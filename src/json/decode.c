@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "parse.h"
 #include "block_pool.h"
 
@@ -237,93 +236,5 @@ int decode_texts(const json_t *array, struct arena *arena, const char ***ret_ite
 	}
 	*ret_items = items;
 	*ret_count = (uint32_t)count;
-	return 0;
-}
-
-/* --- tables --- */
-
-static int read_whole(
-	const json_t *value, int64_t min, int64_t max, int64_t *ret_value, struct fault *ret_fault)
-{
-	if (!json_is_integer(value)) {
-		return decode_mismatch(value, "integer", ret_fault);
-	}
-	int64_t whole = (int64_t)json_integer_value(value);
-	if (whole < min || whole > max) {
-		return fault_set(
-			ret_fault, FAULT_INVALID, "%lld is out of range", (long long)whole);
-	}
-	*ret_value = whole;
-	return 0;
-}
-
-static int read_time(const json_t *value, int64_t *ret_ms, struct fault *ret_fault)
-{
-	if (!json_is_string(value)) {
-		return decode_mismatch(value, "time", ret_fault);
-	}
-	if (!time_parse(json_string_value(value), ret_ms)) {
-		return fault_set(ret_fault, FAULT_INVALID,
-			"RFC 3339 time expected, \"%.40s\" found", json_string_value(value));
-	}
-	return 0;
-}
-
-static int read_field(const json_t *value, const struct decode_field *f, struct arena *arena,
-	void *to, struct fault *ret_fault)
-{
-	int64_t whole = 0;
-	switch (f->type) {
-	case DECODE_TEXT:
-		if (!json_is_string(value)) {
-			return decode_mismatch(value, "string", ret_fault);
-		}
-		*(const char **)to =
-			arena_strndup(arena, json_string_value(value), json_string_length(value));
-		return 0;
-	case DECODE_BOOL:
-		if (!json_is_boolean(value)) {
-			return decode_mismatch(value, "boolean", ret_fault);
-		}
-		*(bool *)to = json_is_true(value);
-		return 0;
-	case DECODE_I32:
-		if (read_whole(value, INT32_MIN, INT32_MAX, &whole, ret_fault) < 0) {
-			return -1;
-		}
-		*(int32_t *)to = (int32_t)whole;
-		return 0;
-	case DECODE_I64:
-		return read_whole(value, INT64_MIN, INT64_MAX, to, ret_fault);
-	case DECODE_TIME:
-		return read_time(value, to, ret_fault);
-	case DECODE_CUSTOM:
-		return f->read(value, arena, to, ret_fault);
-	}
-	BUG("field %s has no type", f->path);
-}
-
-int decode_fields(const json_t *object, const struct decode_field *fields, size_t count,
-	struct arena *arena, void *ret, struct fault *ret_fault)
-{
-	if (!json_is_object(object)) {
-		return decode_mismatch(object, "object", ret_fault);
-	}
-	for (size_t i = 0; i < count; i++) {
-		const struct decode_field *f = &fields[i];
-		const json_t *value = NULL;
-		if (decode_member(object, f->path, &value, ret_fault) < 0) {
-			return -1;
-		}
-		if (value == NULL) {
-			if (f->required) {
-				return fault_set(ret_fault, FAULT_INVALID, "%s: missing", f->path);
-			}
-			continue;
-		}
-		if (read_field(value, f, arena, (char *)ret + f->offset, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "%s", f->path);
-		}
-	}
 	return 0;
 }
