@@ -9,11 +9,9 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
-#include "json/slice.h"
+#include "json/fields.h"
 #include "model/policy.h"
 
-const struct slice_keep *policy_projection(void);
-MUST_CHECK int policy_decode(const char *json, size_t n, struct arena *arena,
-	struct policy *ret_policy, struct fault *ret_fault);
+extern const struct shape policy_shape; /* struct policy */
 
 #endif

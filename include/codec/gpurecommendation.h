@@ -12,15 +12,13 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "json/build.h"
-#include "json/slice.h"
+#include "json/fields.h"
 #include "model/pod.h"
 #include "model/recommendation.h"
 
 #define RECOMMENDATION_MESSAGE_MAX 1024 /* bytes of a condition's that are written */
 
-const struct slice_keep *recommendation_projection(void);
-MUST_CHECK int recommendation_decode(const char *json, size_t n, struct arena *arena,
-	struct recommendation *ret_recommendation, struct fault *ret_fault);
+extern const struct shape recommendation_shape; /* struct recommendation */
 
 /* The whole status as one value. */
 void recommendation_write_status(struct build *b, const struct recommendation *r);

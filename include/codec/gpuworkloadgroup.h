@@ -10,12 +10,10 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "json/build.h"
-#include "json/slice.h"
+#include "json/fields.h"
 #include "model/group.h"
 
-const struct slice_keep *group_projection(void);
-MUST_CHECK int group_decode(const char *json, size_t n, struct arena *arena,
-	struct workload_group *ret_group, struct fault *ret_fault);
+extern const struct shape group_shape; /* struct workload_group */
 
 struct group_verdict {
 	const char *reason;  /* of the condition Accepted */

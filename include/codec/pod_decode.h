@@ -11,19 +11,18 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
-#include "json/slice.h"
 #include "model/pod.h"
 
-/* What a watch of pods keeps. Constant. */
-const struct slice_keep *pod_projection(void);
+struct shape;
+/* struct pod, as a watch has it. */
+extern const struct shape pod_shape;
 
 /* From a watch, a list or an answer. */
 MUST_CHECK int pod_decode(const char *json, size_t n, struct arena *arena, struct pod *ret_pod,
 	struct fault *ret_fault);
-/* From a value; `admission` also fills the fields that only admission reads: image, env, args,
- * privileged, the state of NVIDIA_VISIBLE_DEVICES (the last duplicate wins, as in the container).
- */
-MUST_CHECK int pod_decode_value(const json_t *root, bool admission, struct arena *arena,
-	struct pod *ret_pod, struct fault *ret_fault);
+/* From a value, with the fields that only admission reads: image, env, args, privileged, the state
+ * of NVIDIA_VISIBLE_DEVICES (the last duplicate wins, as in the container). */
+MUST_CHECK int pod_review(
+	const json_t *root, struct arena *arena, struct pod *ret_pod, struct fault *ret_fault);
 
 #endif

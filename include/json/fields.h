@@ -86,6 +86,7 @@ struct shape {
 	const struct field *fields;
 	size_t count;
 	size_t size;
+	size_t given;	      /* the caller gets so much of it, its beginning; 0: all */
 	const void *defaults; /* what it is before anything is read; NULL: zeros */
 	/* What of it no table can say: after the fields, FAULT_INVALID as they. May be NULL. */
 	int (*finish)(
@@ -96,6 +97,7 @@ struct shape {
 	bool named, in_namespace;
 	size_t name_at, ns_at;
 	unsigned flags; /* of decode_parse */
+	size_t limit;	/* bytes of its text; 0: those of decode_parse */
 };
 
 #define SHAPE(type, list) .fields = list, .count = COUNT_OF(list), .size = sizeof(struct type)
@@ -127,12 +129,17 @@ extern const struct field_kind field_object; /* a struct as `inside` */
 /* Over what is in *noun. It may be partly filled on failure. */
 MUST_CHECK int fields_read(const json_t *object, const struct shape *shape, struct arena *arena,
 	void *noun, struct fault *ret_fault);
-/* The same over the defaults; *noun is written only where all could be read. */
+/* The same over the defaults; *noun is written only where all could be read, and faults begin with
+ * what the object is called. */
 MUST_CHECK int fields_fill(const json_t *object, const struct shape *shape, struct arena *arena,
 	void *noun, struct fault *ret_fault);
+struct field_items {
+	void *items;
+	uint32_t count;
+};
 /* The elements of an array, as `inside`; faults name one by its number: "[0]: …". */
 MUST_CHECK int fields_read_list(const json_t *array, const struct shape *inside,
-	struct arena *arena, void **ret_items, uint32_t *ret_count, struct fault *ret_fault);
+	struct arena *arena, struct field_items *ret_items, struct fault *ret_fault);
 /* A whole object from its bytes. */
 MUST_CHECK int fields_decode(struct view json, const struct shape *shape, struct arena *arena,
 	void *noun, struct fault *ret_fault);

@@ -1,5 +1,5 @@
 /* HorizontalPodAutoscalers and ScaledObjects. */
-#include "codec/autoscaler.h"
+#include "codec/objects.h"
 
 #include "parts.h"
 
@@ -20,16 +20,15 @@ static int read_metrics(
 	const json_t *root, struct arena *arena, struct raw *raw, struct fault *ret_fault)
 {
 	const json_t *array = NULL;
-	void *items = NULL;
-	uint32_t count = 0;
+	struct field_items found;
 	if (decode_array(root, raw->list, &array, ret_fault) < 0 ||
-		fields_read_list(array, raw->element, arena, &items, &count, ret_fault) < 0) {
+		fields_read_list(array, raw->element, arena, &found, ret_fault) < 0) {
 		return -1;
 	}
-	const struct metric *metrics = items;
-	const char **names = ARENA_ARRAY(arena, const char *, count *METRIC_FORMS + 1);
+	const struct metric *metrics = found.items;
+	const char **names = ARENA_ARRAY(arena, const char *, found.count *METRIC_FORMS + 1);
 	raw->scaler.metrics = names;
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < found.count; i++) {
 		for (size_t k = 0; k < METRIC_FORMS; k++) {
 			if (metrics[i].names[k] != NULL) {
 				names[raw->scaler.metric_count++] = metrics[i].names[k];
@@ -47,17 +46,6 @@ static int finish_scaler(
 	raw->scaler.target.group =
 		slash != NULL ? arena_strndup(arena, version, (size_t)(slash - version)) : "";
 	return read_metrics(root, arena, raw, ret_fault);
-}
-
-static int decode(struct view json, const struct shape *shape, struct arena *arena,
-	struct scaler *ret_scaler, struct fault *ret_fault)
-{
-	struct raw raw;
-	if (fields_decode(json, shape, arena, &raw, ret_fault) < 0) {
-		return -1;
-	}
-	*ret_scaler = raw.scaler;
-	return 0;
 }
 
 #define WHO_AND_WHAT                                                                               \
@@ -87,7 +75,7 @@ static const struct field scaler_fields[] = {
 	FIELD("status.lastScaleTime", time, AT(raw, scaler.scaled_ms)),
 	{.path = "spec.metrics", .inside = &metric_shape},
 };
-static const struct shape scaler_shape = {SHAPE(raw, scaler_fields),
+const struct shape scaler_shape = {SHAPE(raw, scaler_fields),
 	.defaults = &(const struct raw){.scaler = {.kind = "HorizontalPodAutoscaler",
 						.name = "",
 						.uid = "",
@@ -96,18 +84,7 @@ static const struct shape scaler_shape = {SHAPE(raw, scaler_fields),
 		.list = "spec.metrics",
 		.element = &metric_shape},
 	SHAPE_NAMES("horizontalpodautoscaler", raw, scaler.target.ns, scaler.name),
-	.flags = DECODE_MEND, .finish = finish_scaler};
-
-const struct slice_keep *scaler_projection(void)
-{
-	return meta_projection(&scaler_shape);
-}
-
-int scaler_decode(const char *json, size_t n, struct arena *arena, struct scaler *ret_scaler,
-	struct fault *ret_fault)
-{
-	return decode((struct view){json, n}, &scaler_shape, arena, ret_scaler, ret_fault);
-}
+	.given = sizeof(struct scaler), .flags = DECODE_MEND, .finish = finish_scaler};
 
 /* --- ScaledObject --- */
 
@@ -122,7 +99,7 @@ static const struct field scaled_fields[] = {
 	{.path = "spec.triggers", .inside = &trigger_shape},
 };
 /* What is not said of its target is a Deployment. */
-static const struct shape scaled_shape = {SHAPE(raw, scaled_fields),
+const struct shape scaled_object_shape = {SHAPE(raw, scaled_fields),
 	.defaults = &(const struct raw){.scaler = {.kind = "ScaledObject",
 						.name = "",
 						.uid = "",
@@ -130,16 +107,5 @@ static const struct shape scaled_shape = {SHAPE(raw, scaled_fields),
 		.api_version = "apps/v1",
 		.list = "spec.triggers",
 		.element = &trigger_shape},
-	SHAPE_NAMES("scaledobject", raw, scaler.target.ns, scaler.name), .flags = DECODE_MEND,
-	.finish = finish_scaler};
-
-const struct slice_keep *scaled_object_projection(void)
-{
-	return meta_projection(&scaled_shape);
-}
-
-int scaled_object_decode(const char *json, size_t n, struct arena *arena, struct scaler *ret_scaler,
-	struct fault *ret_fault)
-{
-	return decode((struct view){json, n}, &scaled_shape, arena, ret_scaler, ret_fault);
-}
+	SHAPE_NAMES("scaledobject", raw, scaler.target.ns, scaler.name),
+	.given = sizeof(struct scaler), .flags = DECODE_MEND, .finish = finish_scaler};

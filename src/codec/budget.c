@@ -1,5 +1,5 @@
 /* PodDisruptionBudgets. */
-#include "codec/budget.h"
+#include "codec/objects.h"
 
 #include "parts.h"
 
@@ -32,23 +32,7 @@ static const struct field budget_fields[] = {
 	FIELD("status.observedGeneration", i64, AT(raw, observed)),
 	FIELD_KEPT("spec.selector"),
 };
-static const struct shape budget_shape = {SHAPE(raw, budget_fields),
+const struct shape budget_shape = {SHAPE(raw, budget_fields),
 	.defaults = &(const struct raw){.budget = {.ns = "", .name = "", .uid = ""}},
-	SHAPE_NAMES("poddisruptionbudget", raw, budget.ns, budget.name), .flags = DECODE_MEND,
-	.finish = finish_budget};
-
-const struct slice_keep *budget_projection(void)
-{
-	return meta_projection(&budget_shape);
-}
-
-int budget_decode(const char *json, size_t n, struct arena *arena, struct budget *ret_budget,
-	struct fault *ret_fault)
-{
-	struct raw raw;
-	if (fields_decode((struct view){json, n}, &budget_shape, arena, &raw, ret_fault) < 0) {
-		return -1;
-	}
-	*ret_budget = raw.budget;
-	return 0;
-}
+	SHAPE_NAMES("poddisruptionbudget", raw, budget.ns, budget.name),
+	.given = sizeof(struct budget), .flags = DECODE_MEND, .finish = finish_budget};

@@ -67,14 +67,13 @@ static const struct field identity_fields[] = {
 	FIELD("minor", i32, AT(gpu_identity, minor), .required = true, .always = true),
 	FIELD("driver", array, ARRAY(driver)),
 };
-static const struct shape identity_shape = {
-	SHAPE(gpu_identity, identity_fields), .called = "identity", .finish = check_identity};
+static const struct shape identity_shape = {SHAPE(gpu_identity, identity_fields),
+	.called = "identity", .limit = IDENTITY_TEXT_MAX, .finish = check_identity};
 
 int identity_decode(const char *text, struct gpu_identity *ret_identity, struct fault *ret_fault)
 {
 	CLEANUP(arena_finish) struct arena arena = {0};
-	return parts_read_text(
-		text, &identity_shape, IDENTITY_TEXT_MAX, &arena, ret_identity, ret_fault);
+	return parts_read_text(text, &identity_shape, &arena, ret_identity, ret_fault);
 }
 
 bool identity_write(struct str *out, const struct gpu_identity *identity)
@@ -141,8 +140,8 @@ static const struct field ledger_fields[] = {
 	FIELD("grants", list, AT(ledger, items), COUNT_AT(ledger, count), .required = true,
 		.always = true, .inside = &grant_shape),
 };
-static const struct shape ledger_shape = {
-	SHAPE(ledger, ledger_fields), .called = "ledger", .finish = check_ledger};
+static const struct shape ledger_shape = {SHAPE(ledger, ledger_fields), .called = "ledger",
+	.limit = LEDGER_TEXT_MAX, .finish = check_ledger};
 
 int ledger_decode(
 	const char *text, struct arena *arena, struct ledger *ret_ledger, struct fault *ret_fault)
@@ -151,7 +150,7 @@ int ledger_decode(
 		*ret_ledger = (struct ledger){0};
 		return 0;
 	}
-	return parts_read_text(text, &ledger_shape, LEDGER_TEXT_MAX, arena, ret_ledger, ret_fault);
+	return parts_read_text(text, &ledger_shape, arena, ret_ledger, ret_fault);
 }
 
 bool ledger_write(struct str *out, const struct ledger *ledger, const char *by)

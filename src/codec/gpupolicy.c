@@ -347,7 +347,7 @@ static const struct field policy_fields[] = {
 	FIELD("status.conditions", each, .inside = &condition_shape, .each = take_condition),
 };
 /* The defaults of the CRD, for what it left out. */
-static const struct shape policy_shape = {SHAPE(policy, policy_fields),
+const struct shape policy_shape = {SHAPE(policy, policy_fields),
 	.defaults =
 		&(const struct policy){
 			.name = "",
@@ -361,14 +361,3 @@ static const struct shape policy_shape = {SHAPE(policy, policy_fields),
 			.idle_grace_s = 60,
 		},
 	SHAPE_NAME("gpupolicy", policy, name), .flags = DECODE_MEND, .finish = finish_policy};
-
-const struct slice_keep *policy_projection(void)
-{
-	return meta_projection(&policy_shape);
-}
-
-int policy_decode(const char *json, size_t n, struct arena *arena, struct policy *ret_policy,
-	struct fault *ret_fault)
-{
-	return fields_decode((struct view){json, n}, &policy_shape, arena, ret_policy, ret_fault);
-}

@@ -280,24 +280,12 @@ static const struct field recommendation_fields[] = {
 	FIELD("status.conditions", each, .inside = &condition_shape, .each = take_condition),
 	FIELD("status.conditions", conditions, .at = 0),
 };
-static const struct shape recommendation_shape = {SHAPE(recommendation, recommendation_fields),
+const struct shape recommendation_shape = {SHAPE(recommendation, recommendation_fields),
 	.defaults = &(const struct recommendation){.name = "",
 		.uid = "",
 		.resource_version = "",
 		.target = {.ns = "", .group = ""}},
 	SHAPE_NAMES("gpurecommendation", recommendation, target.ns, name), .flags = DECODE_MEND};
-
-const struct slice_keep *recommendation_projection(void)
-{
-	return meta_projection(&recommendation_shape);
-}
-
-int recommendation_decode(const char *json, size_t n, struct arena *arena,
-	struct recommendation *ret_recommendation, struct fault *ret_fault)
-{
-	return fields_decode((struct view){json, n}, &recommendation_shape, arena,
-		ret_recommendation, ret_fault);
-}
 
 void recommendation_write_status(struct build *b, const struct recommendation *r)
 {

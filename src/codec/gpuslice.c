@@ -1,5 +1,5 @@
 /* ResourceSlices. The devices themselves are of no interest here: they are cut off unread. */
-#include "codec/gpuslice.h"
+#include "codec/objects.h"
 
 #include "parts.h"
 
@@ -20,24 +20,17 @@ static const struct field slice_fields[] = {
 	FIELD("driverName", text, AT(raw, driver)),
 	FIELD("spec.driver", text, AT(raw, driver)),
 };
-static const struct shape slice_shape = {SHAPE(raw, slice_fields),
-	.defaults = &(const struct raw){.slice = {.name = ""}},
-	SHAPE_NAME("resourceslice", raw, slice.name)};
-
-const struct slice_keep *gpu_slice_projection(void)
+static int finish_slice(
+	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
 {
-	return meta_projection(&slice_shape);
-}
-
-int gpu_slice_decode(const char *json, size_t n, struct arena *arena, struct gpu_slice *ret_slice,
-	struct fault *ret_fault)
-{
-	struct raw raw;
-	if (fields_decode((struct view){json, n}, &slice_shape, arena, &raw, ret_fault) < 0) {
-		return -1;
-	}
-	bool is_nvidias = text_equals(raw.driver, DRIVER) || text_equals(raw.driver, OLD_DRIVER);
-	*ret_slice = raw.slice;
-	ret_slice->node = is_nvidias && !text_empty(raw.slice.node) ? raw.slice.node : NULL;
+	struct raw *raw = noun;
+	bool is_nvidias = text_equals(raw->driver, DRIVER) || text_equals(raw->driver, OLD_DRIVER);
+	(void)root, (void)arena, (void)ret_fault;
+	raw->slice.node = is_nvidias && !text_empty(raw->slice.node) ? raw->slice.node : NULL;
 	return 0;
 }
+
+const struct shape gpu_slice_shape = {SHAPE(raw, slice_fields),
+	.defaults = &(const struct raw){.slice = {.name = ""}},
+	SHAPE_NAME("resourceslice", raw, slice.name), .given = sizeof(struct gpu_slice),
+	.finish = finish_slice};

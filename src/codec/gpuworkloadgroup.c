@@ -96,23 +96,12 @@ static const struct field group_fields[] = {
 	FIELD("status.conditions", each, .inside = &condition_shape, .each = take_condition),
 };
 /* The defaults of the CRD, for what it left out. */
-static const struct shape group_shape = {SHAPE(workload_group, group_fields),
+const struct shape group_shape = {SHAPE(workload_group, group_fields),
 	.defaults =
 		&(const struct workload_group){
 			.name = "", .uid = "", .resource_version = "", .retention_s = 691200},
 	SHAPE_NAME("gpuworkloadgroup", workload_group, name), .flags = DECODE_MEND,
 	.finish = finish_group};
-
-const struct slice_keep *group_projection(void)
-{
-	return meta_projection(&group_shape);
-}
-
-int group_decode(const char *json, size_t n, struct arena *arena, struct workload_group *ret_group,
-	struct fault *ret_fault)
-{
-	return fields_decode((struct view){json, n}, &group_shape, arena, ret_group, ret_fault);
-}
 
 /* --- out --- */
 

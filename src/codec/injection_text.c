@@ -72,12 +72,12 @@ static const struct field claim_fields[] = {
 static const struct shape claim_shape = {SHAPE(inject_claim, claim_fields),
 	.defaults =
 		&(const struct inject_claim){.driver = "", .boot = "", .runtime = "", .class = ""},
-	.called = "injection"};
+	.called = "injection", .limit = INJECTION_TEXT_MAX};
 
 int inject_claim_decode(const char *text, struct arena *arena, struct inject_claim *ret_claim,
 	struct fault *ret_fault)
 {
-	return parts_read_text(text, &claim_shape, INJECTION_TEXT_MAX, arena, ret_claim, ret_fault);
+	return parts_read_text(text, &claim_shape, arena, ret_claim, ret_fault);
 }
 
 static bool write_text(struct str *out, const struct shape *shape, const void *noun)
@@ -111,12 +111,12 @@ static const struct field sight_fields[] = {
 };
 static const struct shape sight_shape = {SHAPE(inject_sight, sight_fields),
 	.defaults = &(const struct inject_sight){.uuid = ""}, .called = "sight",
-	.finish = check_sight};
+	.limit = INJECTION_TEXT_MAX, .finish = check_sight};
 
 int inject_sight_decode(const char *text, struct arena *arena, struct inject_sight *ret_sight,
 	struct fault *ret_fault)
 {
-	return parts_read_text(text, &sight_shape, INJECTION_TEXT_MAX, arena, ret_sight, ret_fault);
+	return parts_read_text(text, &sight_shape, arena, ret_sight, ret_fault);
 }
 
 bool inject_sight_write(struct str *out, const struct inject_sight *s)

@@ -1,5 +1,5 @@
 /* LimitRanges. */
-#include "codec/limitrange.h"
+#include "codec/objects.h"
 
 #include "model/names.h"
 #include "parts.h"
@@ -38,17 +38,6 @@ static const struct field range_fields[] = {
 	FIELD("metadata.name", text, AT(limit_range, name), .required = true),
 	FIELD("spec.limits", limits, AT(limit_range, limits_gpus)),
 };
-static const struct shape range_shape = {SHAPE(limit_range, range_fields),
+const struct shape limit_range_shape = {SHAPE(limit_range, range_fields),
 	.defaults = &(const struct limit_range){.ns = "", .name = ""},
 	SHAPE_NAMES("limitrange", limit_range, ns, name), .flags = DECODE_MEND};
-
-const struct slice_keep *limit_range_projection(void)
-{
-	return meta_projection(&range_shape);
-}
-
-int limit_range_decode(const char *json, size_t n, struct arena *arena,
-	struct limit_range *ret_range, struct fault *ret_fault)
-{
-	return fields_decode((struct view){json, n}, &range_shape, arena, ret_range, ret_fault);
-}

@@ -1,5 +1,5 @@
 /* Namespaces. */
-#include "codec/namespace.h"
+#include "codec/objects.h"
 
 #include "model/names.h"
 #include "parts.h"
@@ -17,23 +17,15 @@ static const struct field namespace_fields[] = {
 	FIELD("metadata.annotations", pairs, AT(raw, ns.notes), .keys = WORDS(NAME_PREFIX "*")),
 	FIELD("status.phase", text, AT(raw, phase)),
 };
-static const struct shape namespace_shape = {SHAPE(raw, namespace_fields),
-	.defaults = &(const struct raw){.ns = {.name = ""}}, SHAPE_NAME("namespace", raw, ns.name),
-	.flags = DECODE_MEND};
-
-const struct slice_keep *namespace_projection(void)
+static int finish_namespace(
+	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
 {
-	return meta_projection(&namespace_shape);
-}
-
-int namespace_decode(const char *json, size_t n, struct arena *arena,
-	struct namespace *ret_namespace, struct fault *ret_fault)
-{
-	struct raw raw;
-	if (fields_decode((struct view){json, n}, &namespace_shape, arena, &raw, ret_fault) < 0) {
-		return -1;
-	}
-	*ret_namespace = raw.ns;
-	ret_namespace->terminating = raw.deleting || text_equals(raw.phase, "Terminating");
+	struct raw *raw = noun;
+	(void)root, (void)arena, (void)ret_fault;
+	raw->ns.terminating = raw->deleting || text_equals(raw->phase, "Terminating");
 	return 0;
 }
+
+const struct shape namespace_shape = {SHAPE(raw, namespace_fields),
+	.defaults = &(const struct raw){.ns = {.name = ""}}, SHAPE_NAME("namespace", raw, ns.name),
+	.given = sizeof(struct namespace), .flags = DECODE_MEND, .finish = finish_namespace};

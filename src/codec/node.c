@@ -1,5 +1,5 @@
 /* Nodes. */
-#include "codec/node.h"
+#include "codec/objects.h"
 
 #include "model/names.h"
 #include "parts.h"
@@ -130,17 +130,6 @@ static const struct field node_fields[] = {
 	FIELD("status.nodeInfo.bootID", text, AT(node, boot)),
 	FIELD("status.nodeInfo.containerRuntimeVersion", text, AT(node, runtime)),
 };
-static const struct shape node_shape = {SHAPE(node, node_fields),
+const struct shape node_shape = {SHAPE(node, node_fields),
 	.defaults = &(const struct node){.name = "", .uid = "", .resource_version = ""},
 	SHAPE_NAME("node", node, name), .flags = DECODE_MEND, .finish = finish_node};
-
-const struct slice_keep *node_projection(void)
-{
-	return meta_projection(&node_shape);
-}
-
-int node_decode(const char *json, size_t n, struct arena *arena, struct node *ret_node,
-	struct fault *ret_fault)
-{
-	return fields_decode((struct view){json, n}, &node_shape, arena, ret_node, ret_fault);
-}

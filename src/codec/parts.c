@@ -304,15 +304,13 @@ static int parse_text(const char *text, size_t limit, json_t **ret_root, struct 
 	return 0;
 }
 
-int parts_read_text(const char *text, const struct shape *shape, size_t limit, struct arena *arena,
-	void *noun, struct fault *ret_fault)
+int parts_read_text(const char *text, const struct shape *shape, struct arena *arena, void *noun,
+	struct fault *ret_fault)
 {
 	CLEANUP(decode_release) json_t *root = NULL;
-	if (parse_text(text, limit, &root, ret_fault) < 0 ||
-		fields_fill(root, shape, arena, noun, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "%s", shape->called);
-	}
-	return 0;
+	return parse_text(text, shape->limit, &root, ret_fault) < 0
+		       ? fault_wrap(ret_fault, "%s", shape->called)
+		       : fields_fill(root, shape, arena, noun, ret_fault);
 }
 
 struct build parts_begin_text(struct str *out)

@@ -53,8 +53,8 @@ MUST_CHECK int parts_read_selector(const json_t *object, struct arena *arena,
 /* A text of ours on an object, of the one version that there is so far: bounded, no key twice. What
  * it says has the shape. */
 #define PARTS_TEXT_VERSION 1
-MUST_CHECK int parts_read_text(const char *text, const struct shape *shape, size_t limit,
-	struct arena *arena, void *noun, struct fault *ret_fault);
+MUST_CHECK int parts_read_text(const char *text, const struct shape *shape, struct arena *arena,
+	void *noun, struct fault *ret_fault);
 /* The object is open, with its version in it. */
 struct build parts_begin_text(struct str *out);
 

@@ -307,9 +307,6 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 	struct fault *ret_fault)
 {
 	const char *preemption = NULL;
-	if (spec == NULL) {
-		return 0;
-	}
 	if (fields_read(spec, &spec_shape, arena, pod, ret_fault) < 0 ||
 		decode_text(spec, "preemptionPolicy", &preemption, ret_fault) < 0) {
 		return -1;
@@ -331,19 +328,24 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 	return pod_containers_decode(spec, admission, arena, pod, ret_fault);
 }
 
-/* --- the pod --- */
-
-static const struct field pod_fields[] = {
-	{.path = "metadata", .inside = &meta_shape},
-	{.path = "spec", .inside = &spec_shape},
-	{.path = "status", .inside = &pod_status_shape},
-};
-static const struct shape pod_shape = {SHAPE(pod, pod_fields)};
-
-const struct slice_keep *pod_projection(void)
+static int read_watched(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
 {
-	return meta_projection(&pod_shape);
+	(void)f;
+	return read_spec(value, false, arena, to, ret_fault);
 }
+
+static int read_reviewed(const json_t *value, const struct field *f, struct arena *arena, void *to,
+	struct fault *ret_fault)
+{
+	(void)f;
+	return read_spec(value, true, arena, to, ret_fault);
+}
+
+static const struct field_kind field_watched = {read_watched, NULL, NULL, false};
+static const struct field_kind field_reviewed = {read_reviewed, NULL, NULL, false};
+
+/* --- the pod --- */
 
 /* A tenant could not be made whole again by it. */
 static bool is_forged(const struct pod *pod)
@@ -352,60 +354,54 @@ static bool is_forged(const struct pod *pod)
 	return !text_empty(original) && !tenant_original_reads(original);
 }
 
-static int read_parts(const json_t *root, bool admission, struct arena *arena, struct pod *pod,
-	struct fault *ret_fault)
+static int finish_reviewed(
+	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
 {
-	const json_t *meta = NULL;
-	const json_t *spec = NULL;
-	const json_t *status = NULL;
-	if (!json_is_object(root)) {
-		return decode_mismatch(root, "object", ret_fault);
-	}
-	if (decode_object(root, "metadata", &meta, ret_fault) < 0 ||
-		decode_object(root, "spec", &spec, ret_fault) < 0 ||
-		decode_object(root, "status", &status, ret_fault) < 0) {
-		return -1;
-	}
-	if (meta != NULL && fields_read(meta, &meta_shape, arena, pod, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "metadata");
-	}
-	if (read_spec(spec, admission, arena, pod, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "spec");
-	}
-	if (status != NULL && fields_read(status, &pod_status_shape, arena, pod, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "status");
-	}
+	struct pod *pod = noun;
+	(void)root, (void)ret_fault;
 	pod->forged = pod_has_gate(pod, NAME_GATE) && is_forged(pod);
 	pod_bound(arena, pod);
-	if (!admission) {
-		pod_door_decode(root, arena, pod);
+	return 0;
+}
+
+static int finish_watched(
+	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+{
+	struct pod *pod = noun;
+	(void)finish_reviewed(root, arena, noun, ret_fault);
+	pod_door_decode(root, arena, pod);
+	if (json_is_true(json_object_get(root, SLICE_CUT))) {
+		pod->cut = pod->too_complex = true;
 	}
 	return 0;
 }
 
-int pod_decode_value(const json_t *root, bool admission, struct arena *arena, struct pod *ret_pod,
-	struct fault *ret_fault)
-{
-	struct pod pod = {.ns = "", .name = "", .uid = "", .resource_version = ""};
-	if (read_parts(root, admission, arena, &pod, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "pod %.63s/%.63s", pod.ns, pod.name);
-	}
-	*ret_pod = pod;
-	return 0;
-}
+static const struct pod no_pod = {.ns = "", .name = "", .uid = "", .resource_version = ""};
+
+static const struct field pod_fields[] = {
+	FIELD("metadata", object, .inside = &meta_shape),
+	FIELD("spec", watched, .inside = &spec_shape),
+	FIELD("status", object, .inside = &pod_status_shape),
+};
+const struct shape pod_shape = {SHAPE(pod, pod_fields), .defaults = &no_pod,
+	SHAPE_NAMES("pod", pod, ns, name), .flags = DECODE_MEND, .finish = finish_watched};
+
+static const struct field reviewed_fields[] = {
+	FIELD("metadata", object, .inside = &meta_shape),
+	FIELD("spec", reviewed, .inside = &spec_shape),
+	FIELD("status", object, .inside = &pod_status_shape),
+};
+static const struct shape reviewed_shape = {SHAPE(pod, reviewed_fields), .defaults = &no_pod,
+	SHAPE_NAMES("pod", pod, ns, name), .finish = finish_reviewed};
 
 int pod_decode(const char *json, size_t n, struct arena *arena, struct pod *ret_pod,
 	struct fault *ret_fault)
 {
-	CLEANUP(decode_release) json_t *root = NULL;
-	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "pod");
-	}
-	if (pod_decode_value(root, false, arena, ret_pod, ret_fault) < 0) {
-		return -1;
-	}
-	if (json_is_true(json_object_get(root, SLICE_CUT))) {
-		ret_pod->cut = ret_pod->too_complex = true;
-	}
-	return 0;
+	return fields_decode((struct view){json, n}, &pod_shape, arena, ret_pod, ret_fault);
+}
+
+int pod_review(
+	const json_t *root, struct arena *arena, struct pod *ret_pod, struct fault *ret_fault)
+{
+	return fields_fill(root, &reviewed_shape, arena, ret_pod, ret_fault);
 }

@@ -1,5 +1,5 @@
 /* PodGroups. */
-#include "codec/podgroup.h"
+#include "codec/objects.h"
 
 #include "parts.h"
 
@@ -54,17 +54,6 @@ static const struct field group_fields[] = {
 	FIELD_KEPT("metadata.deletionTimestamp"),
 	FIELD_KEPT("spec"),
 };
-static const struct shape group_shape = {SHAPE(pod_group, group_fields),
+const struct shape pod_group_shape = {SHAPE(pod_group, group_fields),
 	.defaults = &(const struct pod_group){.ns = "", .name = ""},
 	SHAPE_NAMES("podgroup", pod_group, ns, name), .finish = finish_group};
-
-const struct slice_keep *pod_group_projection(void)
-{
-	return meta_projection(&group_shape);
-}
-
-int pod_group_decode(const char *json, size_t n, struct arena *arena, struct pod_group *ret_group,
-	struct fault *ret_fault)
-{
-	return fields_decode((struct view){json, n}, &group_shape, arena, ret_group, ret_fault);
-}

@@ -1,5 +1,5 @@
 /* ResourceQuotas. */
-#include "codec/resourcequota.h"
+#include "codec/objects.h"
 
 #include "model/names.h"
 #include "parts.h"
@@ -76,18 +76,7 @@ static const struct field quota_fields[] = {
 	FIELD_KEPT("spec.scopes"),
 	FIELD_KEPT("spec.scopeSelector"),
 };
-static const struct shape quota_shape = {SHAPE(quota, quota_fields),
+const struct shape quota_shape = {SHAPE(quota, quota_fields),
 	.defaults = &(const struct quota){.ns = "", .name = ""},
 	SHAPE_NAMES("resourcequota", quota, ns, name), .flags = DECODE_MEND,
 	.finish = finish_quota};
-
-const struct slice_keep *quota_projection(void)
-{
-	return meta_projection(&quota_shape);
-}
-
-int quota_decode(const char *json, size_t n, struct arena *arena, struct quota *ret_quota,
-	struct fault *ret_fault)
-{
-	return fields_decode((struct view){json, n}, &quota_shape, arena, ret_quota, ret_fault);
-}

@@ -106,7 +106,7 @@ static void decode_object_of(struct review *r)
 	r->unreadable = marks.unreadable;
 	r->group_note = has_group_note(r->plain);
 	r->declared = declared_by(r->plain);
-	if (pod_decode_value(r->plain, true, &r->arena, &r->pod, &f) < 0) {
+	if (pod_review(r->plain, &r->arena, &r->pod, &f) < 0) {
 		r->problem = arena_strdup(&r->arena, f.message);
 		r->pod = (struct pod){0};
 		return;

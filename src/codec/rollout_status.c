@@ -147,7 +147,7 @@ static const struct pod *next_of(const json_t *root, struct arena *arena)
 {
 	struct pod *pod = ARENA_NEW(arena, struct pod);
 	const json_t *template = decode_find(root, "spec.template");
-	bool read = template != NULL && pod_decode_value(template, true, arena, pod, NULL) == 0;
+	bool read = template != NULL && pod_review(template, arena, pod, NULL) == 0;
 	return read ? pod : NULL;
 }
 

@@ -169,6 +169,7 @@ int volume_decode(const char *json, size_t n, struct arena *arena, struct volume
 {
 	CLEANUP(decode_release) json_t *root = NULL;
 	const json_t *terms = NULL;
+	struct field_items found;
 	struct volume_claim c = *claim;
 	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0 ||
 		decode_array(root, "spec.nodeAffinity.required.nodeSelectorTerms", &terms,
@@ -179,11 +180,12 @@ int volume_decode(const char *json, size_t n, struct arena *arena, struct volume
 		count_values(terms, "matchExpressions") > TERMS_MAX + VALUES_MAX) {
 		return fault_set(ret_fault, FAULT_LIMIT, "PersistentVolume: too many terms");
 	}
-	if (fields_read_list(terms, &parts_node_term_shape, arena, (void **)&c.terms, &c.term_count,
-		    ret_fault) < 0 ||
+	if (fields_read_list(terms, &parts_node_term_shape, arena, &found, ret_fault) < 0 ||
 		read_zones(root, arena, &c.zones, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "PersistentVolume");
 	}
+	c.terms = found.items;
+	c.term_count = found.count;
 	c.state = CLAIM_BOUND;
 	*claim = c;
 	return 0;

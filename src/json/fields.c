@@ -14,19 +14,20 @@ int fields_in_range(const struct field *f, int64_t value, struct fault *ret_faul
 				 (long long)value, (long long)f->min, (long long)f->max);
 }
 
-static int read_integer(const json_t *value, const struct field *f, int64_t least, int64_t most,
-	int64_t *ret_value, struct fault *ret_fault)
+/* Of so many bits: from -most - 1 to most. */
+static int read_integer(
+	const json_t *value, int64_t most, int64_t *ret_value, struct fault *ret_fault)
 {
 	if (!json_is_integer(value)) {
 		return decode_mismatch(value, "integer", ret_fault);
 	}
 	int64_t whole = (int64_t)json_integer_value(value);
-	if (whole < least || whole > most) {
+	if (whole < -most - 1 || whole > most) {
 		return fault_set(
 			ret_fault, FAULT_INVALID, "%lld is out of range", (long long)whole);
 	}
 	*ret_value = whole;
-	return fields_in_range(f, whole, ret_fault);
+	return 0;
 }
 
 static int read_i32(const json_t *value, const struct field *f, struct arena *arena, void *to,
@@ -34,11 +35,11 @@ static int read_i32(const json_t *value, const struct field *f, struct arena *ar
 {
 	int64_t whole = 0;
 	(void)arena;
-	if (read_integer(value, f, INT32_MIN, INT32_MAX, &whole, ret_fault) < 0) {
+	if (read_integer(value, INT32_MAX, &whole, ret_fault) < 0) {
 		return -1;
 	}
 	*(int32_t *)to = (int32_t)whole;
-	return 0;
+	return fields_in_range(f, whole, ret_fault);
 }
 
 static void write_i32(struct build *b, const struct field *f, const void *from)
@@ -56,8 +57,11 @@ static bool is_no_i32(const struct field *f, const void *from)
 static int read_i64(const json_t *value, const struct field *f, struct arena *arena, void *to,
 	struct fault *ret_fault)
 {
+	int64_t *whole = to;
 	(void)arena;
-	return read_integer(value, f, INT64_MIN, INT64_MAX, to, ret_fault);
+	return read_integer(value, INT64_MAX, whole, ret_fault) < 0
+		       ? -1
+		       : fields_in_range(f, *whole, ret_fault);
 }
 
 static void write_i64(struct build *b, const struct field *f, const void *from)
@@ -322,12 +326,11 @@ static void set_defaults(void *noun, const struct shape *shape)
 struct list {
 	const struct shape *inside;
 	const char *called; /* by faults, before the number of an element */
-	void **items;
-	uint32_t *count;
+	struct field_items found;
 };
 
 static int read_items(
-	const json_t *array, const struct list *l, struct arena *arena, struct fault *ret_fault)
+	const json_t *array, struct list *l, struct arena *arena, struct fault *ret_fault)
 {
 	size_t count = json_array_size(array), size = l->inside->size;
 	char *items = count > 0 ? arena_alloc(arena, size * count) : NULL;
@@ -338,37 +341,44 @@ static int read_items(
 			return fault_wrap(ret_fault, "%s[%zu]", l->called, i);
 		}
 	}
-	*l->items = items;
-	*l->count = (uint32_t)count;
+	l->found = (struct field_items){items, (uint32_t)count};
 	return 0;
 }
 
 int fields_read_list(const json_t *array, const struct shape *inside, struct arena *arena,
-	void **ret_items, uint32_t *ret_count, struct fault *ret_fault)
+	struct field_items *ret_items, struct fault *ret_fault)
 {
-	const struct list list = {inside, "", ret_items, ret_count};
-	return read_items(array, &list, arena, ret_fault);
+	struct list list = {.inside = inside, .called = ""};
+	int rc = read_items(array, &list, arena, ret_fault);
+	*ret_items = list.found;
+	return rc;
 }
 
 static int read_rows(const json_t *value, const struct field *f, struct arena *arena, void *to,
 	struct fault *ret_fault)
 {
-	const struct list list = {f->inside, "", to, counter_of(f, to)};
-	return json_is_array(value) ? read_items(value, &list, arena, ret_fault)
-				    : decode_mismatch(value, "array", ret_fault);
+	struct list list = {.inside = f->inside, .called = f->kind->names_path ? f->path : ""};
+	if (!json_is_array(value)) {
+		return decode_mismatch(value, "array", ret_fault);
+	}
+	if (read_items(value, &list, arena, ret_fault) < 0) {
+		return -1;
+	}
+	*(void **)to = list.found.items;
+	*counter_of(f, to) = list.found.count;
+	return 0;
 }
 
 static int read_list(const json_t *value, const struct field *f, struct arena *arena, void *to,
 	struct fault *ret_fault)
 {
-	const struct list list = {f->inside, f->path, to, counter_of(f, to)};
 	if (!json_is_array(value)) {
 		(void)decode_mismatch(value, "array", ret_fault);
 		return fault_wrap(ret_fault, "%s", f->path);
 	}
 	return check_count(f, json_array_size(value), ret_fault) < 0
 		       ? -1
-		       : read_items(value, &list, arena, ret_fault);
+		       : read_rows(value, f, arena, to, ret_fault);
 }
 
 static int read_each(const json_t *value, const struct field *f, struct arena *arena, void *to,
@@ -471,6 +481,7 @@ int fields_read(const json_t *object, const struct shape *shape, struct arena *a
 	return shape->finish != NULL ? shape->finish(object, arena, noun, ret_fault) : 0;
 }
 
+/* NULL: nothing of it is known. */
 static int wrap_name(const struct shape *shape, const char *noun, struct fault *ret_fault)
 {
 	const char *const *name = (const void *)(noun + shape->name_at);
@@ -478,7 +489,7 @@ static int wrap_name(const struct shape *shape, const char *noun, struct fault *
 	if (shape->called == NULL) {
 		return -1;
 	}
-	if (!shape->named) {
+	if (!shape->named || noun == NULL) {
 		return fault_wrap(ret_fault, "%s", shape->called);
 	}
 	return shape->in_namespace
@@ -493,9 +504,9 @@ int fields_fill(const json_t *object, const struct shape *shape, struct arena *a
 	void *found = arena_alloc(arena, shape->size);
 	set_defaults(found, shape);
 	if (fields_read(object, shape, arena, found, ret_fault) < 0) {
-		return -1;
+		return wrap_name(shape, found, ret_fault);
 	}
-	memcpy(noun, found, shape->size);
+	memcpy(noun, found, shape->given > 0 ? shape->given : shape->size);
 	return 0;
 }
 
@@ -503,14 +514,9 @@ int fields_decode(struct view json, const struct shape *shape, struct arena *are
 	struct fault *ret_fault)
 {
 	CLEANUP(decode_release) json_t *root = NULL;
-	void *found = arena_alloc(arena, shape->size);
-	set_defaults(found, shape);
-	if (decode_parse(json.p, json.n, shape->flags, &root, ret_fault) < 0 ||
-		fields_read(root, shape, arena, found, ret_fault) < 0) {
-		return wrap_name(shape, found, ret_fault);
-	}
-	memcpy(noun, found, shape->size);
-	return 0;
+	return decode_parse(json.p, json.n, shape->flags, &root, ret_fault) < 0
+		       ? wrap_name(shape, NULL, ret_fault)
+		       : fields_fill(root, shape, arena, noun, ret_fault);
 }
 
 /* --- writing --- */

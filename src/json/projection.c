@@ -12,10 +12,8 @@ struct node {
 	bool parted; /* a row says which members */
 };
 
-/* Everything here lives as long as the program. */
-static struct arena all;
-
-static struct node *member_of(struct node *object, struct view key, bool prefix)
+static struct node *member_of(
+	struct arena *arena, struct node *object, struct view key, bool prefix)
 {
 	object->parted = true;
 	for (struct node *n = object->first; n != NULL; n = n->next) {
@@ -24,7 +22,7 @@ static struct node *member_of(struct node *object, struct view key, bool prefix)
 			return n;
 		}
 	}
-	struct node *n = ARENA_NEW(&all, struct node);
+	struct node *n = ARENA_NEW(arena, struct node);
 	*n = (struct node){.key = key, .prefix = prefix};
 	*(object->last != NULL ? &object->last->next : &object->first) = n;
 	object->last = n;
@@ -32,15 +30,15 @@ static struct node *member_of(struct node *object, struct view key, bool prefix)
 	return n;
 }
 
-static void add_key(struct node *map, const char *key)
+static void add_key(struct arena *arena, struct node *map, const char *key)
 {
 	struct view v = view_of(key);
 	bool prefix = v.n > 0 && v.p[v.n - 1] == '*';
 	v.n -= prefix ? 1 : 0;
-	member_of(map, v, prefix)->whole = true;
+	member_of(arena, map, v, prefix)->whole = true;
 }
 
-static void add_shape(struct node *object, const struct shape *shape)
+static void add_shape(struct arena *arena, struct node *object, const struct shape *shape)
 {
 	for (size_t i = 0; shape != NULL && i < shape->count; i++) {
 		const struct field *f = &shape->fields[i];
@@ -52,26 +50,26 @@ static void add_shape(struct node *object, const struct shape *shape)
 		}
 		rest.n = slash != NULL ? (size_t)(slash - f->path) : rest.n;
 		while (view_next(&rest, '.', &part)) {
-			n = member_of(n, part, false);
+			n = member_of(arena, n, part, false);
 		}
-		n = slash != NULL ? member_of(n, view_of(slash + 1), false) : n;
+		n = slash != NULL ? member_of(arena, n, view_of(slash + 1), false) : n;
 		n->bytes = f->bytes > 0 ? f->bytes : n->bytes;
 		n->mark = f->mark > 0 ? f->mark : n->mark;
 		n->parted = n->parted || f->keys != NULL;
 		n->whole = n->whole || (f->inside == NULL && f->keys == NULL);
 		for (const char *const *key = f->keys; key != NULL && *key != NULL; key++) {
-			add_key(n, *key);
+			add_key(arena, n, *key);
 		}
-		add_shape(n, f->inside);
+		add_shape(arena, n, f->inside);
 	}
 }
 
-static const struct slice_keep *rows_of(const struct node *object)
+static const struct slice_keep *rows_of(struct arena *arena, const struct node *object)
 {
 	if (object->whole || !object->parted) {
 		return NULL;
 	}
-	struct slice_keep *rows = ARENA_ARRAY(&all, struct slice_keep, object->count + 1);
+	struct slice_keep *rows = ARENA_ARRAY(arena, struct slice_keep, object->count + 1);
 	uint32_t count = 0;
 	for (const struct node *n = object->first; n != NULL; n = n->next) {
 		rows[count++] = (struct slice_keep){.key = n->key.p,
@@ -79,7 +77,7 @@ static const struct slice_keep *rows_of(const struct node *object)
 			.prefix = n->prefix,
 			.mark = n->mark,
 			.most = n->bytes,
-			.inside = rows_of(n)};
+			.inside = rows_of(arena, n)};
 	}
 	return rows;
 }
@@ -92,6 +90,7 @@ struct made {
 
 const struct slice_keep *fields_projection(const struct shape *base, const struct shape *shape)
 {
+	static struct arena arena; /* what is made lives as long as the program */
 	static const struct made *last;
 	for (const struct made *m = last; m != NULL; m = m->before) {
 		if (m->shape == shape) {
@@ -99,10 +98,10 @@ const struct slice_keep *fields_projection(const struct shape *base, const struc
 		}
 	}
 	struct node root = {.parted = true};
-	add_shape(&root, base);
-	add_shape(&root, shape);
-	struct made *made = ARENA_NEW(&all, struct made);
-	*made = (struct made){shape, rows_of(&root), last};
+	add_shape(&arena, &root, base);
+	add_shape(&arena, &root, shape);
+	struct made *made = ARENA_NEW(&arena, struct made);
+	*made = (struct made){shape, rows_of(&arena, &root), last};
 	last = made;
 	return made->rows;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "codec/budget.h"
+#include "codec/objects.h"
 #include "codec/capacity_text.h"
 #include "codec/checkpoint.h"
 #include "codec/discovery.h"
@@ -13,16 +13,11 @@
 #include "codec/heard.h"
 #include "codec/injection_text.h"
 #include "codec/lease.h"
-#include "codec/limitrange.h"
 #include "codec/meta.h"
-#include "codec/namespace.h"
-#include "codec/node.h"
 #include "codec/node_pod.h"
 #include "codec/pod_decode.h"
 #include "codec/gpupolicy.h"
-#include "codec/resourcequota.h"
 #include "codec/gpurecommendation.h"
-#include "codec/autoscaler.h"
 #include "codec/rollout_status.h"
 #include "codec/state.h"
 #include "codec/status.h"
@@ -68,7 +63,7 @@ static void fuzz_admission(const char *text, size_t n, struct arena *arena)
 	CLEANUP(decode_release) json_t *root = NULL;
 	struct pod pod;
 	if (decode_parse(text, n, DECODE_UNIQUE, &root, NULL) == 0) {
-		(void)!pod_decode_value(root, true, arena, &pod, NULL);
+		(void)!pod_review(root, arena, &pod, NULL);
 	}
 }
 
@@ -76,7 +71,7 @@ static void fuzz_node(const char *text, size_t n, struct arena *arena)
 {
 	struct node node;
 	struct fault f = {0};
-	if (node_decode(text, n, arena, &node, &f) == 0) {
+	if (fields_decode((struct view){text, n}, &node_shape, arena, &node, &f) == 0) {
 		ENSURE(node.gpus >= 0 && node.cpu_milli >= 0 && node.name != NULL);
 	}
 }
@@ -85,7 +80,7 @@ static void fuzz_policy(const char *text, size_t n, struct arena *arena)
 {
 	struct policy p;
 	struct fault f = {0};
-	if (policy_decode(text, n, arena, &p, &f) == 0) {
+	if (fields_decode((struct view){text, n}, &policy_shape, arena, &p, &f) == 0) {
 		ENSURE(p.sizing.min_percent >= 1 && p.sizing.min_percent <= p.sizing.max_percent &&
 			p.max_tenants >= 1);
 	}
@@ -97,9 +92,9 @@ static void fuzz_namespace(const char *text, size_t n, struct arena *arena)
 	struct limit_range range;
 	struct quota quota;
 	struct meta meta;
-	(void)!namespace_decode(text, n, arena, &ns, NULL);
-	(void)!limit_range_decode(text, n, arena, &range, NULL);
-	(void)!quota_decode(text, n, arena, &quota, NULL);
+	(void)!fields_decode((struct view){text, n}, &namespace_shape, arena, &ns, NULL);
+	(void)!fields_decode((struct view){text, n}, &limit_range_shape, arena, &range, NULL);
+	(void)!fields_decode((struct view){text, n}, &quota_shape, arena, &quota, NULL);
 	(void)!meta_decode(text, n, arena, &meta, NULL);
 }
 
@@ -285,7 +280,7 @@ static void fuzz_group(const char *text, size_t n, struct arena *arena)
 {
 	struct workload_group g;
 	struct fault f = {0};
-	if (group_decode(text, n, arena, &g, &f) < 0) {
+	if (fields_decode((struct view){text, n}, &group_shape, arena, &g, &f) < 0) {
 		ENSURE(f.kind == FAULT_INVALID || f.kind == FAULT_LIMIT);
 		return;
 	}
@@ -305,7 +300,7 @@ static void fuzz_recommendation(const char *text, size_t n, struct arena *arena)
 	struct recommendation r;
 	struct recommendation back;
 	struct fault f = {0};
-	if (recommendation_decode(text, n, arena, &r, &f) < 0) {
+	if (fields_decode((struct view){text, n}, &recommendation_shape, arena, &r, &f) < 0) {
 		ENSURE(f.kind == FAULT_INVALID || f.kind == FAULT_LIMIT);
 		return;
 	}
@@ -316,7 +311,8 @@ static void fuzz_recommendation(const char *text, size_t n, struct arena *arena)
 	recommendation_write_status(&b, &r);
 	str_append_char(&once, '}');
 	ENSURE(!once.overflow);
-	ENSURE(recommendation_decode(once.p, once.len, arena, &back, &f) == 0);
+	ENSURE(fields_decode((struct view){once.p, once.len}, &recommendation_shape, arena, &back,
+		       &f) == 0);
 	b = build_into(&again);
 	recommendation_write_status(&b, &back);
 	ENSURE(again.len == once.len - head - 1 && memcmp(again.p, once.p + head, again.len) == 0);
@@ -346,7 +342,7 @@ static void fuzz_budget(const char *text, size_t n, struct arena *arena)
 {
 	struct budget b;
 	struct fault f = {0};
-	if (budget_decode(text, n, arena, &b, &f) < 0) {
+	if (fields_decode((struct view){text, n}, &budget_shape, arena, &b, &f) < 0) {
 		ENSURE(f.kind == FAULT_INVALID || f.kind == FAULT_LIMIT);
 		return;
 	}
@@ -366,10 +362,10 @@ static void check_scaler(const struct scaler *s)
 static void fuzz_scaler(const char *text, size_t n, struct arena *arena)
 {
 	struct scaler s;
-	if (scaler_decode(text, n, arena, &s, NULL) == 0) {
+	if (fields_decode((struct view){text, n}, &scaler_shape, arena, &s, NULL) == 0) {
 		check_scaler(&s);
 	}
-	if (scaled_object_decode(text, n, arena, &s, NULL) == 0) {
+	if (fields_decode((struct view){text, n}, &scaled_object_shape, arena, &s, NULL) == 0) {
 		check_scaler(&s);
 		ENSURE(s.current == 0 && s.desired == 0);
 	}

@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "codec/gpuslice.h"
+#include "codec/objects.h"
 #include "codec/job.h"
-#include "codec/podgroup.h"
 #include "codec/runtimeclass.h"
 #include "codec/secret.h"
 
@@ -99,7 +98,7 @@ static void fuzz_slice(const char *text, size_t n, struct arena *arena)
 {
 	struct gpu_slice s;
 	struct fault f = {0};
-	if (gpu_slice_decode(text, n, arena, &s, &f) < 0) {
+	if (fields_decode((struct view){text, n}, &gpu_slice_shape, arena, &s, &f) < 0) {
 		expect_kind(&f);
 	}
 }
@@ -118,7 +117,7 @@ static void fuzz_pod_group(const char *text, size_t n, struct arena *arena)
 {
 	struct pod_group g;
 	struct fault f = {0};
-	if (pod_group_decode(text, n, arena, &g, &f) < 0) {
+	if (fields_decode((struct view){text, n}, &pod_group_shape, arena, &g, &f) < 0) {
 		expect_kind(&f);
 		return;
 	}

@@ -1,7 +1,7 @@
 /* The life of a scene, and its time. */
 #include "scene_parts.h"
 
-#include "codec/node.h"
+#include "codec/objects.h"
 #include "codec/pod_decode.h"
 #include "codec/gpurecommendation.h"
 #include "model/names.h"
@@ -93,8 +93,9 @@ static void show_recommendations(struct scene *s, bool all)
 		str_append_format(&json, "%.*s,\"status\":%s}", (int)strlen(o->head) - 1, o->head,
 			text_or(o->status, "{}"));
 		arena_reset(&s->arena);
-		cr_assert_eq(recommendation_decode(str_text(&json), json.len, &s->arena, &r, &f), 0,
-			"%s: %s", f.message, str_text(&json));
+		cr_assert_eq(fields_decode((struct view){str_text(&json), json.len},
+				     &recommendation_shape, &s->arena, &r, &f),
+			0, "%s: %s", f.message, str_text(&json));
 		cr_assert(sizes_observe(s->sizes, &(struct change){.type = CHANGE_SET,
 							  .kind = KIND_RECOMMENDATION,
 							  .recommendation = &r}));
@@ -146,7 +147,8 @@ void scene_gpus(struct scene *s, int count)
 	struct node node;
 	struct fault f = {0};
 	snprintf(json, sizeof json, NODE, ++s->version, count);
-	cr_assert_eq(node_decode(json, strlen(json), &s->arena, &node, &f), 0, "%s", f.message);
+	cr_assert_eq(fields_decode(view_of(json), &node_shape, &s->arena, &node, &f), 0, "%s",
+		f.message);
 	world_apply(
 		s->world, &(struct change){.type = CHANGE_SET, .kind = KIND_NODE, .node = &node});
 }

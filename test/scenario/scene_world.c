@@ -1,12 +1,10 @@
 /* What the watches tell, as JSON, and the pages that are scraped. */
 #include "scene_parts.h"
 
-#include "codec/budget.h"
+#include "codec/objects.h"
 #include "codec/gpuworkloadgroup.h"
-#include "codec/node.h"
 #include "codec/pod_decode.h"
 #include "codec/gpupolicy.h"
-#include "codec/autoscaler.h"
 #include "model/names.h"
 
 #define TEXT_MAX ((size_t)64 * 1024)
@@ -35,8 +33,9 @@ void scene_policy(struct scene *s, const char *name, const char *spec)
 		"\"spec\":%s}",
 		name, name, ++s->generation, ++s->version, spec);
 	arena_reset(&s->arena);
-	cr_assert_eq(
-		policy_decode(str_text(&json), json.len, &s->arena, &p, &f), 0, "%s", f.message);
+	cr_assert_eq(fields_decode((struct view){str_text(&json), json.len}, &policy_shape,
+			     &s->arena, &p, &f),
+		0, "%s", f.message);
 	tell(s, &(struct change){.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p});
 }
 
@@ -55,8 +54,9 @@ void scene_group(struct scene *s, const char *name, const char *spec)
 		"\"resourceVersion\":\"%d\"},\"spec\":%s}",
 		name, name, ++s->version, spec);
 	arena_reset(&s->arena);
-	cr_assert_eq(
-		group_decode(str_text(&json), json.len, &s->arena, &g, &f), 0, "%s", f.message);
+	cr_assert_eq(fields_decode((struct view){str_text(&json), json.len}, &group_shape,
+			     &s->arena, &g, &f),
+		0, "%s", f.message);
 	cr_assert(groups_apply(
 		s->groups, &(struct change){.type = CHANGE_SET, .kind = KIND_GROUP, .group = &g}));
 }
@@ -67,7 +67,8 @@ void scene_budget(struct scene *s, const char *json)
 	struct fault f = {0};
 	struct change c = {.type = CHANGE_RELIST_BEGIN, .kind = KIND_BUDGET};
 	arena_reset(&s->arena);
-	cr_assert_eq(budget_decode(json, strlen(json), &s->arena, &b, &f), 0, "%s", f.message);
+	cr_assert_eq(
+		fields_decode(view_of(json), &budget_shape, &s->arena, &b, &f), 0, "%s", f.message);
 	around_apply(s->around, &c);
 	c = (struct change){.type = CHANGE_SET, .kind = KIND_BUDGET, .budget = &b};
 	cr_assert(around_apply(s->around, &c));
@@ -81,7 +82,8 @@ void scene_scaler(struct scene *s, const char *json)
 	struct fault f = {0};
 	struct change c = {.type = CHANGE_RELIST_BEGIN, .kind = KIND_SCALER};
 	arena_reset(&s->arena);
-	cr_assert_eq(scaler_decode(json, strlen(json), &s->arena, &scaler, &f), 0, "%s", f.message);
+	cr_assert_eq(fields_decode(view_of(json), &scaler_shape, &s->arena, &scaler, &f), 0, "%s",
+		f.message);
 	around_apply(s->around, &c);
 	c = (struct change){.type = CHANGE_SET, .kind = KIND_SCALER, .scaler = &scaler};
 	cr_assert(around_apply(s->around, &c));

@@ -1,5 +1,5 @@
 /* HorizontalPodAutoscalers and ScaledObjects as their controllers write them. */
-#include "codec/autoscaler.h"
+#include "codec/objects.h"
 
 #include <criterion/criterion.h>
 
@@ -28,7 +28,8 @@ Test(scaler, U14_an_autoscaler_tells_its_target_its_metrics_and_its_numbers)
 	CLEANUP(arena_finish) struct arena arena = {0};
 	struct scaler s;
 	struct fault f = {0};
-	cr_assert_eq(scaler_decode(hpa, strlen(hpa), &arena, &s, &f), 0, "%s", f.message);
+	cr_assert_eq(
+		fields_decode(view_of(hpa), &scaler_shape, &arena, &s, &f), 0, "%s", f.message);
 	struct workload_key llm = {"n", "apps", "Deployment", "llm"};
 	cr_expect(workload_key_equals(&s.target, &llm));
 	cr_expect_str_eq(s.kind, "HorizontalPodAutoscaler");
@@ -54,13 +55,14 @@ Test(scaler, U14_a_scaled_object_tells_its_queries)
 	CLEANUP(arena_finish) struct arena arena = {0};
 	struct scaler s;
 	struct fault f = {0};
-	cr_assert_eq(scaled_object_decode(json, strlen(json), &arena, &s, &f), 0, "%s", f.message);
+	cr_assert_eq(fields_decode(view_of(json), &scaled_object_shape, &arena, &s, &f), 0, "%s",
+		f.message);
 	struct workload_key llm = {"n", "apps", "Deployment", "llm"};
 	cr_expect(workload_key_equals(&s.target, &llm));
 	cr_assert_eq(s.metric_count, 2);
 	cr_expect_str_eq(s.metrics[0], "avg(sm_active)");
 	cr_expect_str_eq(s.metrics[1], "active");
-	cr_assert_eq(scaled_object_decode(other, strlen(other), &arena, &s, &f), 0);
+	cr_assert_eq(fields_decode(view_of(other), &scaled_object_shape, &arena, &s, &f), 0);
 	cr_expect_str_eq(s.target.group, "argoproj.io");
 	cr_expect_str_eq(s.target.kind, "Rollout");
 	cr_expect_eq(s.metric_count, 0);
@@ -79,9 +81,11 @@ Test(scaler, what_is_none_is_said)
 		struct scaler s;
 		struct fault f = {0}, g = {0};
 		const char *json = rows[i];
-		cr_expect_eq(scaler_decode(json, strlen(json), &arena, &s, &f), -1, "%zu", i);
+		cr_expect_eq(
+			fields_decode(view_of(json), &scaler_shape, &arena, &s, &f), -1, "%zu", i);
 		cr_expect_eq(f.kind, FAULT_INVALID);
-		cr_expect_eq(scaled_object_decode(json, strlen(json), &arena, &s, &g), -1);
+		cr_expect_eq(
+			fields_decode(view_of(json), &scaled_object_shape, &arena, &s, &g), -1);
 		cr_expect_eq(g.kind, FAULT_INVALID);
 	}
 }

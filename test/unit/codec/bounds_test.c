@@ -177,7 +177,7 @@ static void watch_long(struct read *r, const char *spec, const char *meta)
 		"\"status\":{\"phase\":\"Running\"}}}",
 		meta, spec);
 	cr_assert_not(text.overflow);
-	slice_init(&s, SLICE_WATCH, pod_projection(), &events, r);
+	slice_init(&s, SLICE_WATCH, meta_projection(&pod_shape), &events, r);
 	cr_assert_eq(slice_push(&s, str_text(&text), text.len, &r->fault), 0);
 	slice_finish(&s);
 }
@@ -321,7 +321,7 @@ Test(bounds, who_an_object_is_is_known_without_parsing_it)
 		"\"namespace\":\"s\",\"uid\":\"u\",\"resourceVersion\":\"7\"},\"spec\":{";
 	struct meta meta;
 	struct slice s;
-	slice_init(&s, SLICE_WATCH, pod_projection(), &events, &seen);
+	slice_init(&s, SLICE_WATCH, meta_projection(&pod_shape), &events, &seen);
 	cr_assert_eq(slice_push(&s, json, strlen(json), NULL), 0);
 	cr_assert(meta_marked(&s, &arena, &meta));
 	cr_expect_str_eq(meta.name, "n");

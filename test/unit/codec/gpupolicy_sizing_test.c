@@ -10,7 +10,7 @@
 static int decode(const char *spec, struct arena *a, struct policy *p, struct fault *f)
 {
 	const char *json = arena_printf(a, "{\"metadata\":{\"name\":\"x\"},\"spec\":%s}", spec);
-	return policy_decode(json, strlen(json), a, p, f);
+	return fields_decode(view_of(json), &policy_shape, a, p, f);
 }
 
 #define EVERY                                                                                      \

@@ -11,7 +11,8 @@ Test(policy, every_field)
 	struct arena arena = {0};
 	struct policy p;
 	struct fault f = {0};
-	cr_assert_eq(policy_decode(json.p, json.len, &arena, &p, &f), 0, "%s", f.message);
+	cr_assert_eq(fields_decode((struct view){json.p, json.len}, &policy_shape, &arena, &p, &f),
+		0, "%s", f.message);
 	cr_assert_str_eq(p.name, "realtime");
 	cr_assert_eq(p.generation, 3);
 	cr_assert_eq(p.created_ms, 1793491200000);
@@ -54,7 +55,8 @@ Test(policy, defaults)
 	struct arena arena = {0};
 	struct policy p;
 	struct fault f = {0};
-	cr_assert_eq(policy_decode(json, strlen(json), &arena, &p, &f), 0, "%s", f.message);
+	cr_assert_eq(
+		fields_decode(view_of(json), &policy_shape, &arena, &p, &f), 0, "%s", f.message);
 	cr_assert(p.is_fallback);
 	cr_assert_not(p.has_selector || p.namespaces.present || p.pods.present);
 	cr_assert_eq(p.priority, 100);
@@ -75,7 +77,8 @@ static void refused(const char *spec, const char *message)
 	struct policy p;
 	struct fault f = {0};
 	char *json = arena_printf(&arena, "{\"metadata\":{\"name\":\"x\"},\"spec\":%s}", spec);
-	cr_assert_eq(policy_decode(json, strlen(json), &arena, &p, &f), -1, "accepted: %s", spec);
+	cr_assert_eq(fields_decode(view_of(json), &policy_shape, &arena, &p, &f), -1,
+		"accepted: %s", spec);
 	cr_assert_eq(f.kind, FAULT_INVALID);
 	cr_assert_eq(strncmp(f.message, message, strlen(message)), 0, "%s", f.message);
 	arena_finish(&arena);

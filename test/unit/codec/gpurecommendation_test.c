@@ -107,7 +107,7 @@ static int read_back(const char *status, struct arena *a, struct recommendation 
 		"\"generation\":1},\"spec\":{\"targetRef\":{\"group\":\"apps\",\"kind\":"
 		"\"Deployment\",\"name\":\"llm\"}},\"status\":%s}",
 		status);
-	return recommendation_decode(json, strlen(json), a, r, f);
+	return fields_decode(view_of(json), &recommendation_shape, a, r, f);
 }
 
 Test(recommendation, r11_what_was_written_is_read_back)

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "codec/node.h"
+#include "codec/objects.h"
 #include "codec/pod_decode.h"
 #include "model/names.h"
 
@@ -166,7 +166,7 @@ Test(injection, a_node_tells_what_a_proof_is_about)
 	struct node n;
 	const char *both = "{\"metadata\":{\"name\":\"n\"},\"status\":{\"nodeInfo\":{\"bootID\":"
 			   "\"b-1\",\"containerRuntimeVersion\":\"containerd://2.0\"}}}";
-	cr_assert_eq(node_decode(both, strlen(both), &a, &n, NULL), 0);
+	cr_assert_eq(fields_decode(view_of(both), &node_shape, &a, &n, NULL), 0);
 	cr_expect_str_eq(n.boot, "b-1");
 	cr_expect_str_eq(n.runtime, "containerd://2.0");
 	str_append_text(
@@ -175,7 +175,9 @@ Test(injection, a_node_tells_what_a_proof_is_about)
 		str_append_char(&text, 'b');
 	}
 	str_append_text(&text, "\"}}}");
-	cr_assert_eq(node_decode(str_text(&text), text.len, &a, &n, NULL), 0);
+	cr_assert_eq(
+		fields_decode((struct view){str_text(&text), text.len}, &node_shape, &a, &n, NULL),
+		0);
 	cr_expect_null(n.boot, "longer than a claim could hold");
 	cr_expect_null(n.runtime);
 }

@@ -1,7 +1,5 @@
 /* Nodes. */
-#include "codec/node.h"
-
-#include "codec/gpuslice.h"
+#include "codec/objects.h"
 
 #include <criterion/criterion.h>
 
@@ -11,7 +9,7 @@ static struct node decoded(const char *json, struct arena *arena)
 {
 	struct node n = {0};
 	struct fault f = {0};
-	cr_assert_eq(node_decode(json, strlen(json), arena, &n, &f), 0, "%s", f.message);
+	cr_assert_eq(fields_decode(view_of(json), &node_shape, arena, &n, &f), 0, "%s", f.message);
 	return n;
 }
 
@@ -28,7 +26,7 @@ Test(node, a_gpu_node_through_its_projection)
 	struct str kept = STR_INIT(1 << 20);
 	struct arena arena = {0};
 	struct slice s;
-	slice_init(&s, SLICE_LIST, node_projection(), &events, &kept);
+	slice_init(&s, SLICE_LIST, meta_projection(&node_shape), &events, &kept);
 	cr_assert_eq(slice_push(&s, "{\"items\":[", 10, NULL), 0);
 	cr_assert_eq(slice_push(&s, json.p, json.len, NULL), 0);
 	slice_finish(&s);
@@ -71,7 +69,7 @@ static struct node kept_of(bool taints, int count, struct arena *arena)
 			i);
 	}
 	str_append_text(&json, taints ? "]}}" : "}}}");
-	slice_init(&s, SLICE_LIST, node_projection(), &events, &kept);
+	slice_init(&s, SLICE_LIST, meta_projection(&node_shape), &events, &kept);
 	cr_assert_eq(slice_push(&s, json.p, json.len, NULL), 0);
 	slice_finish(&s);
 	return decoded(kept.p, arena);
@@ -232,8 +230,8 @@ Test(node, c27_slices_of_nvidias_driver)
 		struct fault f = {0};
 		char *json = arena_printf(
 			&arena, "{\"metadata\":{\"name\":\"s\"},\"spec\":{%s}}", rows[i].spec);
-		cr_assert_eq(
-			gpu_slice_decode(json, strlen(json), &arena, &s, &f), 0, "%s", f.message);
+		cr_assert_eq(fields_decode(view_of(json), &gpu_slice_shape, &arena, &s, &f), 0,
+			"%s", f.message);
 		cr_expect_str_eq(s.name, "s");
 		cr_expect(text_equals(s.node, rows[i].node), "row %zu", i);
 		arena_finish(&arena);
@@ -241,7 +239,7 @@ Test(node, c27_slices_of_nvidias_driver)
 	struct arena arena = {0};
 	struct gpu_slice s = {0};
 	struct fault f = {0};
-	cr_expect_eq(gpu_slice_decode("{}", 2, &arena, &s, &f), -1);
+	cr_expect_eq(fields_decode((struct view){"{}", 2}, &gpu_slice_shape, &arena, &s, &f), -1);
 	cr_expect_str_eq(f.message, "resourceslice : metadata.name: missing");
 	arena_finish(&arena);
 }
@@ -251,7 +249,8 @@ static void refused(const char *json, const char *message)
 	struct arena arena = {0};
 	struct node n = {0};
 	struct fault f = {0};
-	cr_assert_eq(node_decode(json, strlen(json), &arena, &n, &f), -1, "accepted: %s", json);
+	cr_assert_eq(fields_decode(view_of(json), &node_shape, &arena, &n, &f), -1, "accepted: %s",
+		json);
 	cr_assert_eq(f.kind, FAULT_INVALID);
 	cr_assert_str_eq(f.message, message);
 	cr_assert_null(n.name, "untouched on failure");

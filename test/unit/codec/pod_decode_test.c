@@ -6,6 +6,7 @@
 
 #include "data.h"
 #include "json/decode.h"
+#include "codec/meta.h"
 #include "model/names.h"
 
 struct taken {
@@ -31,7 +32,7 @@ static void watch(const char *json, struct taken *t)
 	static const struct slice_events events = {take, NULL};
 	struct slice s;
 	t->result = -2;
-	slice_init(&s, SLICE_WATCH, pod_projection(), &events, t);
+	slice_init(&s, SLICE_WATCH, meta_projection(&pod_shape), &events, t);
 	cr_assert_eq(slice_push(&s, "{\"type\":\"ADDED\",\"object\":", 25, &t->fault), 0);
 	cr_assert_eq(slice_push(&s, json, strlen(json), &t->fault), 0, "%s", t->fault.message);
 	cr_assert_eq(slice_push(&s, "}", 1, &t->fault), 0);
@@ -152,7 +153,7 @@ Test(pod, the_same_at_admission)
 	struct pod p;
 	struct fault f = {0};
 	cr_assert_eq(decode_parse(json.p, json.len, DECODE_UNIQUE, &root, &f), 0);
-	cr_assert_eq(pod_decode_value(root, true, &arena, &p, &f), 0, "%s", f.message);
+	cr_assert_eq(pod_review(root, &arena, &p, &f), 0, "%s", f.message);
 	check_serving(&p);
 	cr_assert_str_eq(p.generate_name, "llm-7c9d8f6b5-");
 	const struct container *c = &p.containers[2];
@@ -356,7 +357,9 @@ Test(pod, too_many_rules_about_nodes_are_marked_and_not_kept)
 		struct fault f = {0};
 		write_rules(&json, rows[i].rules);
 		cr_assert_eq(decode_parse(str_text(&json), json.len, DECODE_PLAIN, &root, &f), 0);
-		cr_assert_eq(pod_decode_value(root, rows[i].admission, &arena, &p, &f), 0);
+		int result = rows[i].admission ? pod_review(root, &arena, &p, &f)
+					       : fields_fill(root, &pod_shape, &arena, &p, &f);
+		cr_assert_eq(result, 0);
 		cr_assert_eq(p.too_complex, rows[i].too_complex, "row %zu", i);
 		cr_assert(pod_has_gate(&p, NAME_GATE), "row %zu", i);
 		cr_assert_eq(p.cpu_milli, 1000, "its needs are counted");

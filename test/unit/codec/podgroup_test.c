@@ -1,5 +1,5 @@
 /* PodGroups as Kubernetes 1.36 writes them, and as later versions and others may. */
-#include "codec/podgroup.h"
+#include "codec/objects.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -16,7 +16,8 @@ static struct pod_group decoded(const char *json, struct arena *arena)
 {
 	struct pod_group g = {0};
 	struct fault f = {0};
-	cr_assert_eq(pod_group_decode(json, strlen(json), arena, &g, &f), 0, "%s", f.message);
+	cr_assert_eq(
+		fields_decode(view_of(json), &pod_group_shape, arena, &g, &f), 0, "%s", f.message);
 	return g;
 }
 
@@ -67,7 +68,7 @@ Test(podgroup, one_without_a_name_cannot_be_read)
 		struct arena arena = {0};
 		struct pod_group g;
 		struct fault f = {0};
-		cr_expect_lt(pod_group_decode(rows[i], strlen(rows[i]), &arena, &g, &f), 0);
+		cr_expect_lt(fields_decode(view_of(rows[i]), &pod_group_shape, &arena, &g, &f), 0);
 		cr_expect_eq(f.kind, FAULT_INVALID);
 		arena_finish(&arena);
 	}

@@ -1,6 +1,6 @@
 /* ResourceQuotas as they are read, and which pods they are about: what the API server's evaluator
  * says of the same scopes. */
-#include "codec/resourcequota.h"
+#include "codec/objects.h"
 
 #include <criterion/criterion.h>
 
@@ -13,7 +13,7 @@ static struct quota read(struct arena *a, const char *spec)
 	struct fault f = {0};
 	char *json = arena_printf(
 		a, "{\"metadata\":{\"namespace\":\"n\",\"name\":\"q\"},\"spec\":%s}", spec);
-	cr_assert_eq(quota_decode(json, strlen(json), a, &q, &f), 0, "%s", f.message);
+	cr_assert_eq(fields_decode(view_of(json), &quota_shape, a, &q, &f), 0, "%s", f.message);
 	cr_assert_str_eq(q.ns, "n");
 	cr_assert_str_eq(q.name, "q");
 	return q;
@@ -56,7 +56,8 @@ Test(quota, what_is_no_quota_is_said)
 		CLEANUP(arena_finish) struct arena arena = {0};
 		struct quota q;
 		struct fault f = {0};
-		cr_assert_eq(quota_decode(rows[i], strlen(rows[i]), &arena, &q, &f), -1, "%zu", i);
+		cr_assert_eq(fields_decode(view_of(rows[i]), &quota_shape, &arena, &q, &f), -1,
+			"%zu", i);
 		cr_assert_eq(f.kind, FAULT_INVALID);
 	}
 }

@@ -3,9 +3,8 @@
 
 #include "codec/event.h"
 #include "codec/lease.h"
-#include "codec/limitrange.h"
+#include "codec/objects.h"
 #include "codec/meta.h"
-#include "codec/namespace.h"
 #include "codec/runtimeclass.h"
 
 Test(meta, who_and_how_far)
@@ -50,16 +49,17 @@ Test(namespace, labels_defaults_and_the_end)
 	struct arena arena = {0};
 	struct namespace ns;
 	struct fault f = {0};
-	cr_assert_eq(namespace_decode(json, strlen(json), &arena, &ns, &f), 0, "%s", f.message);
+	cr_assert_eq(fields_decode(view_of(json), &namespace_shape, &arena, &ns, &f), 0, "%s",
+		f.message);
 	cr_assert_str_eq(ns.name, "ml");
 	cr_assert_str_eq(pairs_get(&ns.labels, "team"), "ml");
 	cr_assert_eq(ns.notes.count, 1);
 	cr_assert_not(ns.terminating);
 	json = "{\"metadata\":{\"name\":\"x\"},\"status\":{\"phase\":\"Terminating\"}}";
-	cr_assert_eq(namespace_decode(json, strlen(json), &arena, &ns, &f), 0);
+	cr_assert_eq(fields_decode(view_of(json), &namespace_shape, &arena, &ns, &f), 0);
 	cr_assert(ns.terminating);
 	json = "{\"metadata\":{\"name\":\"x\",\"labels\":[]}}";
-	cr_assert_eq(namespace_decode(json, strlen(json), &arena, &ns, &f), -1);
+	cr_assert_eq(fields_decode(view_of(json), &namespace_shape, &arena, &ns, &f), -1);
 	cr_assert_str_eq(f.message, "namespace x: metadata.labels: object expected, array found");
 	arena_finish(&arena);
 }
@@ -86,8 +86,8 @@ Test(limit_range, only_what_would_touch_a_pod_without_gpus)
 			"{\"metadata\":{\"namespace\":\"n\",\"name\":\"l\"},\"spec\":{\"limits\":%"
 			"s}}",
 			rows[i].limits);
-		cr_assert_eq(
-			limit_range_decode(json, strlen(json), &arena, &r, &f), 0, "%s", f.message);
+		cr_assert_eq(fields_decode(view_of(json), &limit_range_shape, &arena, &r, &f), 0,
+			"%s", f.message);
 		cr_assert_eq(r.limits_gpus, rows[i].gpus, "row %zu", i);
 		cr_assert_str_eq(r.ns, "n");
 		arena_finish(&arena);

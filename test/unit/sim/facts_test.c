@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#include "codec/node.h"
+#include "codec/objects.h"
 #include "codec/pod_decode.h"
-#include "codec/resourcequota.h"
 #include "facts.h"
 #include "json/decode.h"
 
@@ -57,7 +56,7 @@ static struct bed *read_both(const char *text)
 	cr_assert_eq(decode_parse(text, strlen(text), DECODE_PLAIN, &b->value, &fault), 0, "%s",
 		fault.message);
 	cr_assert(facts_pod(b->value, &b->arena, &b->own));
-	cr_assert_eq(pod_decode_value(b->value, false, &b->arena, &b->other, &fault), 0, "%s",
+	cr_assert_eq(fields_fill(b->value, &pod_shape, &b->arena, &b->other, &fault), 0, "%s",
 		fault.message);
 	return b;
 }
@@ -127,7 +126,7 @@ Test(facts, a_node_offers_what_is_allocatable)
 	CLEANUP(decode_release) json_t *value = json_loads(text, 0, NULL);
 	struct node own, other;
 	cr_assert(facts_node(value, &arena, &own));
-	cr_assert_eq(node_decode(text, strlen(text), &arena, &other, NULL), 0);
+	cr_assert_eq(fields_decode(view_of(text), &node_shape, &arena, &other, NULL), 0);
 	cr_assert(own.ready && own.unschedulable);
 	cr_assert_eq(own.gpus, 8);
 	cr_assert_eq(own.cpu_milli, other.cpu_milli);
@@ -145,7 +144,7 @@ Test(facts, a_quota_bounds_what_it_says)
 	CLEANUP(decode_release) json_t *value = json_loads(text, 0, NULL);
 	struct quota own, other;
 	cr_assert(facts_quota(value, &arena, &own));
-	cr_assert_eq(quota_decode(text, strlen(text), &arena, &other, NULL), 0);
+	cr_assert_eq(fields_decode(view_of(text), &quota_shape, &arena, &other, NULL), 0);
 	cr_assert(own.bounds_gpus);
 	cr_assert_eq(own.hard_milli, 2500);
 	cr_assert_eq(own.hard_milli, other.hard_milli);

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "codec/pod_decode.h"
 #include "json/slice.h"
+#include "codec/meta.h"
 #include "model/names.h"
 #include "world/world.h"
 
@@ -126,7 +127,7 @@ static void tell_large(struct bed *b, int count)
 		str_reset(&text);
 		put_pod(&text, &b->rng, i);
 		cr_assert_not(text.overflow);
-		slice_init(&s, SLICE_WATCH, pod_projection(), &events, b);
+		slice_init(&s, SLICE_WATCH, meta_projection(&pod_shape), &events, b);
 		cr_assert_eq(
 			slice_push(&s, str_text(&text), text.len, &fault), 0, "%s", fault.message);
 		slice_finish(&s);
