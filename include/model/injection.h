@@ -13,8 +13,6 @@
 #include "base/str.h"
 #include "model/labels.h"
 
-struct unpack;
-
 enum inject_form {
 	INJECT_ENV, /* NVIDIA_VISIBLE_DEVICES has the UUID */
 	INJECT_CDI, /* it has a CDI name, for a runtime that makes the specification itself */
@@ -60,10 +58,6 @@ struct inject_claim {
 
 /* What they say of other classes aside. */
 bool inject_claim_equals(const struct inject_claim *a, const struct inject_claim *b);
-/* All of it in the arena; NULL survives. */
-const struct inject_claim *inject_claim_copy(struct arena *arena, const struct inject_claim *from);
-void inject_claim_pack(struct str *out, const struct inject_claim *claim); /* NULL survives */
-const struct inject_claim *inject_claim_unpack(struct unpack *u);
 
 /* What a probe saw: so many devices, and which if it was one. */
 #define INJECT_DEVICES_MAX 1024
@@ -74,8 +68,6 @@ struct inject_sight {
 
 /* Exactly the one GPU, and no other. */
 bool inject_is_proven(const struct inject_claim *claim, const struct inject_sight *sight);
-void inject_sight_pack(struct str *out, const struct inject_sight *sight); /* NULL survives */
-const struct inject_sight *inject_sight_unpack(struct unpack *u);
 
 /* What keeps a form from being the one. */
 enum inject_doubt {

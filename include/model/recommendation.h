@@ -142,12 +142,5 @@ const char *update_result_name(enum update_result result); /* NONE: NULL */
 /* May its targets be applied? Two things keep them from that: too little is known, or nobody said.
  * What was applied once stays so, when it is silent or has to be learnt anew. */
 bool recommendation_holds(const struct recommendation *r);
-/* All of it in the arena. */
-void recommendation_copy(
-	struct arena *a, const struct recommendation *from, struct recommendation *ret);
-
-/* Do the two say the same, times of transitions and of samples included? What differs is written.
- */
-bool recommendation_equals(const struct recommendation *a, const struct recommendation *b);
 
 #endif

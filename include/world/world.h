@@ -30,9 +30,7 @@ struct world;
 
 struct world *world_create(void);
 void world_destroy(struct world *w);
-/* Is the change's object of a size that an API server hands out? A larger one must not be applied.
- */
-bool world_takes(struct world *w, const struct change *c);
+/* Its object is of a size that change_fits (record/change.h) allows, or little of it is kept. */
 void world_apply(struct world *w, const struct change *c);
 
 /* A list of this kind was complete once, and its watch is not broken now. */

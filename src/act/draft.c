@@ -1,6 +1,8 @@
 /* What the drafts have in common, and the copy of an action that outlives its plan. */
 #include "draft.h"
 
+#include "record/tables.h"
+
 void draft_metadata(struct build *b, const struct action *x)
 {
 	build_object_at(b, "metadata");
@@ -49,156 +51,14 @@ int draft_end(const struct build *b, struct draft *d, struct fault *ret_fault)
 	return 0;
 }
 
-static void action_copy_tolerations(struct arena *a, const struct action *from, struct action *to)
-{
-	to->tolerations = NULL;
-	if (from->toleration_count == 0) {
-		return;
-	}
-	to->tolerations = ARENA_ARRAY(a, struct toleration, from->toleration_count);
-	for (uint32_t i = 0; i < from->toleration_count; i++) {
-		const struct toleration *t = &from->tolerations[i];
-		to->tolerations[i] = (struct toleration){
-			.key = arena_strdup(a, t->key),
-			.operator= arena_strdup(a, t->operator),
-			.value = arena_strdup(a, t->value),
-			.effect = arena_strdup(a, t->effect),
-		};
-	}
-}
-
-static void copy_terms(struct arena *a, const struct terms *from, struct terms *to)
-{
-	to->items = ARENA_ARRAY(a, struct term, from->count);
-	to->count = from->count;
-	for (uint32_t i = 0; i < from->count; i++) {
-		const struct term *t = &from->items[i];
-		const char **values = ARENA_ARRAY(a, const char *, t->value_count);
-		for (uint32_t k = 0; k < t->value_count; k++) {
-			values[k] = arena_strdup(a, t->values[k]);
-		}
-		to->items[i] =
-			(struct term){arena_strdup(a, t->key), t->operator, values, t->value_count};
-	}
-}
-
-static void copy_where(struct arena *a, const struct action *from, struct action *to)
-{
-	to->where_labels.items = ARENA_ARRAY(a, struct pair, from->where_labels.count);
-	for (uint32_t i = 0; i < from->where_labels.count; i++) {
-		const struct pair *p = &from->where_labels.items[i];
-		to->where_labels.items[i] =
-			(struct pair){arena_strdup(a, p->key), arena_strdup(a, p->value)};
-	}
-	to->where_terms = ARENA_ARRAY(a, struct node_term, from->where_count);
-	for (uint32_t i = 0; i < from->where_count; i++) {
-		copy_terms(a, &from->where_terms[i].labels, &to->where_terms[i].labels);
-		copy_terms(a, &from->where_terms[i].fields, &to->where_terms[i].fields);
-	}
-}
-
-static void copy_ledger(struct arena *a, const struct ledger *from, struct ledger *to)
-{
-	*to = (struct ledger){.count = from->count};
-	if (from->count == 0) {
-		return;
-	}
-	to->items = ARENA_ARRAY(a, struct grant, from->count);
-	for (uint32_t i = 0; i < from->count; i++) {
-		to->items[i] = from->items[i];
-		to->items[i].uid = arena_strdup(a, from->items[i].uid);
-		to->items[i].ns = arena_strdup(a, from->items[i].ns);
-		to->items[i].name = arena_strdup(a, from->items[i].name);
-	}
-}
-
-static void copy_gates(struct arena *a, const struct action *from, struct action *to)
-{
-	to->gates = NULL;
-	if (from->gate_count > 0) {
-		to->gates = ARENA_ARRAY(a, const char *, from->gate_count);
-	}
-	for (uint32_t i = 0; i < from->gate_count; i++) {
-		to->gates[i] = arena_strdup(a, from->gates[i]);
-	}
-}
-
-static void copy_recommendation(struct arena *a, const struct action *from, struct action *to)
-{
-	const struct owner *o = &from->owner;
-	to->owner = (struct owner){arena_strdup(a, o->api_version), arena_strdup(a, o->kind),
-		arena_strdup(a, o->name), arena_strdup(a, o->uid)};
-	if (from->recommendation != NULL) {
-		struct recommendation *r = ARENA_NEW(a, struct recommendation);
-		recommendation_copy(a, from->recommendation, r);
-		to->recommendation = r;
-	}
-}
-
-static void copy_checkpoint(struct arena *a, const struct action *from, struct action *to)
-{
-	const struct checkpoint *c = from->checkpoint;
-	to->owner_uid = arena_strdup(a, from->owner_uid);
-	if (c == NULL) {
-		return;
-	}
-	struct checkpoint *made = ARENA_NEW(a, struct checkpoint);
-	*made = *c;
-	made->ns = arena_strdup(a, c->ns);
-	made->name = arena_strdup(a, c->name);
-	made->uid = arena_strdup(a, c->uid);
-	made->resource_version = arena_strdup(a, c->resource_version);
-	made->recommendation = arena_strdup(a, c->recommendation);
-	made->container = arena_strdup(a, c->container);
-	made->version = arena_strdup(a, c->version);
-	made->bytes.p = memcpy(arena_alloc(a, c->bytes.n + 1), c->bytes.p, c->bytes.n);
-	to->checkpoint = made;
-}
-
-static void copy_surge(struct arena *a, const struct action *from, struct action *to)
-{
-	if (from->surge == NULL) {
-		return;
-	}
-	struct surge_order *made = ARENA_NEW(a, struct surge_order);
-	*made = *from->surge;
-	made->set_name = arena_strdup(a, made->set_name);
-	made->set_uid = arena_strdup(a, made->set_uid);
-	made->hash = arena_strdup(a, made->hash);
-	made->old_uid = arena_strdup(a, made->old_uid);
-	made->fresh_name = arena_strdup(a, made->fresh_name);
-	made->fresh_uid = arena_strdup(a, made->fresh_uid);
-	to->surge = made;
-}
-
 void action_copy(struct arena *arena, const struct action *from, struct action *ret_action)
 {
-	struct action *to = ret_action;
-	*to = *from;
-	to->ns = arena_strdup(arena, from->ns);
-	to->name = arena_strdup(arena, from->name);
-	to->uid = arena_strdup(arena, from->uid);
-	to->resource_version = arena_strdup(arena, from->resource_version);
-	to->node = arena_strdup(arena, from->node);
-	to->runtime_class = arena_strdup(arena, from->runtime_class);
-	to->uuid = arena_strdup(arena, from->uuid);
-	to->capacity_pod = arena_strdup(arena, from->capacity_pod);
-	to->container = arena_strdup(arena, from->container);
-	to->claim = inject_claim_copy(arena, from->claim);
-	to->policy = arena_strdup(arena, from->policy);
-	to->event_reason = arena_strdup(arena, from->event_reason);
-	to->condition = arena_strdup(arena, from->condition);
-	to->message = arena_strdup(arena, from->message);
-	to->regarding_kind = arena_strdup(arena, from->regarding_kind);
-	to->regarding_api_version = arena_strdup(arena, from->regarding_api_version);
-	copy_recommendation(arena, from, to);
-	copy_checkpoint(arena, from, to);
-	copy_surge(arena, from, to);
-	action_copy_tolerations(arena, from, to);
-	copy_where(arena, from, to);
-	copy_ledger(arena, &from->ledger, &to->ledger);
-	copy_ledger(arena, &from->still, &to->still);
-	copy_gates(arena, from, to);
+	record_copy(arena, &action_table, from, ret_action);
+	struct checkpoint *c = record_clone(arena, &checkpoint_table, from->checkpoint);
+	if (c != NULL) {
+		c->bytes.p = arena_strndup(arena, c->bytes.p, c->bytes.n);
+	}
+	ret_action->checkpoint = c;
 }
 
 bool action_same_object(const struct action *x, const struct action *y)

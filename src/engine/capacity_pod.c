@@ -66,18 +66,6 @@ bool ledger_has(const struct ledger *l, const char *uid)
 	return ledger_find(l, uid) != NULL;
 }
 
-void ledger_copy(struct arena *a, const struct ledger *from, struct ledger *ret)
-{
-	struct grant *items = ARENA_ARRAY(a, struct grant, from->count);
-	for (uint32_t i = 0; i < from->count; i++) {
-		items[i] = from->items[i];
-		items[i].uid = arena_strdup(a, from->items[i].uid);
-		items[i].ns = arena_strdup(a, from->items[i].ns);
-		items[i].name = arena_strdup(a, from->items[i].name);
-	}
-	*ret = (struct ledger){items, from->count};
-}
-
 bool holder_asks_for_node(const struct holder *h)
 {
 	return strncmp(h->name, CAPACITY_UP_HEAD, strlen(CAPACITY_UP_HEAD)) == 0;

@@ -82,6 +82,5 @@ bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
 
 bool ledger_has(const struct ledger *l, const char *uid);
 const struct grant *ledger_find(const struct ledger *l, const char *uid); /* NULL: not in it */
-void ledger_copy(struct arena *a, const struct ledger *from, struct ledger *ret);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "model/names.h"
+#include "record/tables.h"
 
 struct action *emit(struct engine *e, struct plan *plan, enum action_type type)
 {
@@ -110,7 +111,7 @@ uint64_t emit_probe(struct engine *e, const char *name, const struct holder *h,
 	a->capacity_pod = text_in(plan, h->name);
 	a->uid = text_in(plan, h->uid);
 	a->runtime_class = text_in(plan, claim->class);
-	a->claim = inject_claim_copy(&plan->arena, claim);
+	a->claim = record_clone(&plan->arena, &inject_claim_table, claim);
 	return a->id;
 }
 

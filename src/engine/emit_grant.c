@@ -5,6 +5,7 @@
 #include "model/framework.h"
 #include "model/names.h"
 #include "pod_policy.h"
+#include "record/tables.h"
 #include "state.h"
 
 #define MEND_EVERY_MS 10000
@@ -92,7 +93,7 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 	}
 	struct ledger kept;
 	struct arena copy = {.block_bytes = 1024};
-	ledger_copy(&copy, &next, &kept);
+	record_copy(&copy, &ledger_table, &next, &kept);
 	arena_finish(&fresh);
 	arena_finish(&h->asked_arena);
 	h->asked_arena = copy;
@@ -147,8 +148,8 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 	text_set(&h->flight_rv, a->resource_version);
 	holder_sends(&e->book, h, ACTION_GRANT, a->id);
 	text_set(&h->acked_rv, NULL);
-	ledger_copy(&plan->arena, &h->asked, &a->ledger);
-	a->claim = inject_claim_copy(&plan->arena, inject_proof_for(&e->inject, h));
+	record_copy(&plan->arena, &ledger_table, &h->asked, &a->ledger);
+	a->claim = record_clone(&plan->arena, &inject_claim_table, inject_proof_for(&e->inject, h));
 }
 
 /* Whoever runs there stands in the ledger: it was another's, or has lost them. What is sold over is

@@ -9,6 +9,7 @@
 #include "model/names.h"
 #include "policies.h"
 #include "mps.h"
+#include "record/change.h"
 #include "state.h"
 #include "world/node_states.h"
 
@@ -137,9 +138,16 @@ static void note_gone(struct book *book, const struct change *c)
 	}
 }
 
+/* Of a pod that has nothing to do with GPUs little is kept, whatever it says. */
+static bool change_is_small(const struct change *c)
+{
+	return c->type == CHANGE_SET && c->kind == KIND_POD && !world_keeps_noun(c->pod) &&
+	       strlen(text_or(c->pod->name, "")) < UINT16_MAX;
+}
+
 bool engine_observe(struct engine *e, const struct change *c)
 {
-	if (!world_takes(e->world, c)) {
+	if (!change_is_small(c) && !change_fits(c)) {
 		return false;
 	}
 	if (e->journal != NULL) {

@@ -4,6 +4,7 @@
 
 #include "inject.h"
 #include "model/names.h"
+#include "record/tables.h"
 #include "size/explain.h"
 #include "size/explain_gpus.h"
 #include "state.h"
@@ -318,7 +319,7 @@ static void let_go(struct engine *e, struct plan *plan)
 		}
 		emit_companion_delete(e, p->world, plan);
 		plan->actions.items[plan->actions.count - 1].claim =
-			inject_claim_copy(&plan->arena, claim);
+			record_clone(&plan->arena, &inject_claim_table, claim);
 		t->gone_at = e->time.now;
 	}
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "model/pack.h"
+#include "record/pack.h"
 #include "state.h"
 
 #define FIRST_MS 2000

@@ -319,7 +319,7 @@ static void pack_outcome(
 	pack_text(r, o->fault.kind != FAULT_NONE ? o->fault.message : NULL);
 	pack_u64(r, o->pod != NULL);
 	if (o->pod != NULL) {
-		pod_pack(r, o->pod);
+		record_pack(r, &pod_table, o->pod);
 	}
 }
 

@@ -3,7 +3,8 @@
 #define ENGINE_JOURNAL_PARTS_H
 
 #include "engine/journal.h"
-#include "model/pack.h"
+#include "record/change.h"
+#include "record/tables.h"
 #include "state.h"
 
 /* The first byte of a record. Those in small letters are the state with which a segment begins. */
@@ -38,7 +39,7 @@ enum record {
 /* An object takes at most 3 MiB as JSON and packs into less. */
 #define RECORD_MAX ((size_t)4 << 20)
 /* Raised whenever a byte that is packed means something else. */
-#define JOURNAL_FORMAT 76
+#define JOURNAL_FORMAT 77
 
 static inline uint32_t record_sum(const void *p, size_t n)
 {
@@ -97,7 +98,5 @@ void group_pack(struct str *out, const struct group *g);
 void group_unpack(struct unpack *u, struct group *g);
 void backoff_pack(struct str *out, const struct backoff *b);
 struct backoff backoff_unpack(struct unpack *u);
-/* A change from outside of the program: names where there must be names. */
-bool change_is_sound(const struct change *c);
 
 #endif

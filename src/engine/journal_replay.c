@@ -221,7 +221,7 @@ static int on_settle(struct replay *r, struct unpack *u, struct fault *f)
 {
 	struct engine_now now = read_now(u);
 	struct outcome o = {0};
-	struct pod pod;
+	struct pod pod = {0};
 	uint64_t action_id = unpack_u64(u);
 	uint64_t kind = unpack_u64(u);
 	o.fault.status = (int)unpack_i64(u);
@@ -230,7 +230,7 @@ static int on_settle(struct replay *r, struct unpack *u, struct fault *f)
 	o.spares = unpack_u64(u) != 0;
 	snprintf(o.fault.message, sizeof o.fault.message, "%s", text_or(unpack_text(u), ""));
 	bool answered = unpack_u64(u) != 0;
-	if (u->bad || kind > FAULT_FATAL || (answered && !pod_unpack(u, &pod))) {
+	if (u->bad || kind > FAULT_FATAL || (answered && !record_unpack(u, &pod_table, &pod))) {
 		return fault_set(f, FAULT_INVALID, "an outcome cannot be read");
 	}
 	o.fault.kind = (enum fault_kind)kind;

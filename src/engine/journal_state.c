@@ -42,7 +42,7 @@ static void pack_seen_pod(
 	pack_u64(out, now != NULL && now->gpu != NULL && now->gpu->stamp == stamp);
 	pack_u64(out, known);
 	if (known) {
-		pod_pack(out, pod);
+		record_pack(out, &pod_table, pod);
 	}
 }
 
@@ -59,7 +59,8 @@ static void unpack_seen_pod(struct unpack *u, struct arena *to, struct seen_pod 
 	ret->known = unpack_u64(u) != 0;
 	if (ret->known) {
 		u->arena = to;
-		u->bad |= !pod_unpack(u, &ret->pod) || ret->pod.ns == NULL || ret->pod.name == NULL;
+		u->bad |= !record_unpack(u, &pod_table, &ret->pod) || ret->pod.ns == NULL ||
+			  ret->pod.name == NULL;
 		u->arena = before;
 	}
 }
@@ -223,7 +224,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
 	}
-	pod_pack(out, &asked);
+	record_pack(out, &pod_table, &asked);
 	record_end(s);
 }
 
@@ -231,7 +232,7 @@ static bool load_asked(struct holder *h, struct unpack *u)
 {
 	struct pod asked = {0};
 	u->arena = &h->asked_arena;
-	if (!pod_unpack(u, &asked) || asked.ledger.count > MODEL_GRANTS_MAX) {
+	if (!record_unpack(u, &pod_table, &asked) || asked.ledger.count > MODEL_GRANTS_MAX) {
 		return false;
 	}
 	h->asked = asked.ledger;
@@ -365,7 +366,8 @@ static void save_lasting(struct saving *s)
 		orphan_pack(record_begin(s, RECORD_ORPHAN), o);
 		record_end(s);
 	}
-	runtime_pack(record_begin(s, RECORD_RUNTIME), runtime_of(s->e));
+	change_pack(record_begin(s, RECORD_RUNTIME),
+		&(struct change){.type = CHANGE_RUNTIME, .runtime = runtime_of(s->e)});
 	record_end(s);
 	scale_save(&s->e->scale, s->out, s->put, s->data);
 	inject_save(&s->e->inject, s->out, s->put, s->data);
@@ -517,10 +519,20 @@ void state_save(struct engine *e, struct str *scratch, state_put put, void *data
 static bool load_world(struct engine *e, struct unpack *u)
 {
 	struct change c;
-	if (!change_unpack(u, &c) || !change_is_sound(&c) || !world_takes(e->world, &c)) {
+	if (!change_unpack(u, &c) || !change_is_sound(&c) || !change_fits(&c)) {
 		return false;
 	}
 	world_apply(e->world, &c);
+	return true;
+}
+
+static bool load_runtime(struct engine *e, struct unpack *u)
+{
+	struct change c;
+	if (!change_unpack(u, &c) || c.type != CHANGE_RUNTIME) {
+		return false;
+	}
+	runtime_take(e, c.runtime);
 	return true;
 }
 
@@ -558,8 +570,7 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 	case RECORD_SHUN:
 		return shun_unpack(&e->shuns, u);
 	case RECORD_RUNTIME:
-		runtime_take(e, runtime_unpack(u));
-		return !u->bad;
+		return load_runtime(e, u);
 	case RECORD_PASS:
 		return load_pass(e, u);
 	case RECORD_ENGINE:

@@ -4,6 +4,7 @@
 
 #include "journal_parts.h"
 #include "model/names.h"
+#include "record/tables.h"
 
 #define AVOID_CONFLICT_MS 5000
 #define AVOID_REFUSED_MS  15000
@@ -125,21 +126,18 @@ static void await_version(struct waiter *w, int64_t until)
 
 /* --- words --- */
 
-static void pack_judged(struct str *out, struct pod pod)
+static struct pod pod_as_judged(const struct pod *pod)
 {
-	pod.resource_version = NULL;
-	pod.placed = (struct pod_condition){0};
-	pod_pack(out, &pod);
+	struct pod judged = *pod;
+	judged.resource_version = NULL;
+	judged.placed = (struct pod_condition){0};
+	return judged;
 }
 
 static bool is_as_judged(const struct pod *shown, const struct pod *judged)
 {
-	CLEANUP(str_finish) struct str a = STR_INIT(RECORD_MAX);
-	CLEANUP(str_finish) struct str b = STR_INIT(RECORD_MAX);
-	pack_judged(&a, *shown);
-	pack_judged(&b, *judged);
-	return !a.overflow && !b.overflow && a.len == b.len &&
-	       memcmp(str_text(&a), str_text(&b), a.len) == 0;
+	const struct pod a = pod_as_judged(shown), b = pod_as_judged(judged);
+	return record_equals(&pod_table, &a, &b);
 }
 
 /* A word of ours makes another version of a tenant, which a watch that is behind shows late, and

@@ -6,7 +6,7 @@
  * Replicas ask the same, so what was worked out is kept for the step. */
 #include <stdlib.h>
 
-#include "model/pack.h"
+#include "record/pack.h"
 #include "needs.h"
 #include "state.h"
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/pack.h"
+#include "record/pack.h"
 
 #define HOUR_MS	  3600000
 #define MINUTE_MS 60000

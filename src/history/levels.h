@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/pack.h"
+#include "record/pack.h"
 #include "model/sizing.h"
 
 #define LEVELS		 100

@@ -4,7 +4,7 @@
 #define HISTORY_RECENT_H
 
 #include "history/history.h"
-#include "model/pack.h"
+#include "record/pack.h"
 
 struct recent {
 	int32_t last; /* minute since 1970; 0: none */

@@ -1,8 +1,6 @@
 /* The three forms, claims about them, and the rules of an admin. */
 #include "model/injection.h"
 
-#include "model/pack.h"
-
 /* The whole difference between the forms. */
 static const struct {
 	const char *name;
@@ -73,110 +71,12 @@ bool inject_claim_equals(const struct inject_claim *a, const struct inject_claim
 	       text_equals(a->class, b->class);
 }
 
-const struct inject_claim *inject_claim_copy(struct arena *arena, const struct inject_claim *from)
-{
-	if (from == NULL) {
-		return NULL;
-	}
-	struct inject_claim *c = ARENA_NEW(arena, struct inject_claim);
-	*c = (struct inject_claim){.form = from->form,
-		.node = arena_strdup(arena, from->node),
-		.uuid = arena_strdup(arena, from->uuid),
-		.driver = arena_strdup(arena, from->driver),
-		.boot = arena_strdup(arena, from->boot),
-		.runtime = arena_strdup(arena, from->runtime),
-		.class = arena_strdup(arena, from->class),
-		.other_count = from->other_count};
-	struct inject_class *others = ARENA_ARRAY(arena, struct inject_class, from->other_count);
-	for (uint32_t i = 0; i < from->other_count; i++) {
-		others[i] = (struct inject_class){
-			arena_strdup(arena, from->others[i].class), from->others[i].form};
-	}
-	c->others = others;
-	return c;
-}
-
-void inject_claim_pack(struct str *out, const struct inject_claim *c)
-{
-	pack_u64(out, c != NULL ? (uint64_t)c->form + 1 : 0);
-	if (c != NULL) {
-		const char *const texts[] = {
-			c->node, c->uuid, c->driver, c->boot, c->runtime, c->class};
-		for (size_t i = 0; i < COUNT_OF(texts); i++) {
-			pack_text(out, texts[i]);
-		}
-		pack_u64(out, c->other_count);
-		for (uint32_t i = 0; i < c->other_count; i++) {
-			pack_text(out, c->others[i].class);
-			pack_u64(out, (uint64_t)c->others[i].form);
-		}
-	}
-}
-
-static void unpack_others(struct unpack *u, struct inject_claim *c)
-{
-	uint64_t count = unpack_u64(u);
-	u->bad = u->bad || count > INJECT_CLASSES_MAX;
-	struct inject_class *others =
-		ARENA_ARRAY(u->arena, struct inject_class, u->bad ? 0 : count);
-	for (uint32_t i = 0; !u->bad && i < count; i++) {
-		const char *class = unpack_text(u);
-		uint64_t form = unpack_u64(u);
-		u->bad = u->bad || class == NULL || form >= INJECT_FORMS;
-		if (!u->bad) {
-			others[c->other_count++] =
-				(struct inject_class){class, (enum inject_form)form};
-		}
-	}
-	c->others = others;
-}
-
-const struct inject_claim *inject_claim_unpack(struct unpack *u)
-{
-	uint64_t form = unpack_u64(u);
-	if (form == 0 || u->bad || form > INJECT_FORMS) {
-		u->bad = u->bad || form > INJECT_FORMS;
-		return NULL;
-	}
-	struct inject_claim *c = ARENA_NEW(u->arena, struct inject_claim);
-	const char **const texts[] = {
-		&c->node, &c->uuid, &c->driver, &c->boot, &c->runtime, &c->class};
-	c->form = (enum inject_form)(form - 1);
-	for (size_t i = 0; i < COUNT_OF(texts); i++) {
-		*texts[i] = unpack_text(u);
-		u->bad = u->bad || *texts[i] == NULL;
-	}
-	unpack_others(u, c);
-	return c;
-}
-
 /* --- what was seen --- */
 
 bool inject_is_proven(const struct inject_claim *claim, const struct inject_sight *sight)
 {
 	return sight->devices == 1 && !text_empty(claim->uuid) &&
 	       text_equals(claim->uuid, sight->uuid);
-}
-
-void inject_sight_pack(struct str *out, const struct inject_sight *s)
-{
-	pack_u64(out, s != NULL);
-	if (s != NULL) {
-		pack_i64(out, s->devices);
-		pack_text(out, s->uuid);
-	}
-}
-
-const struct inject_sight *inject_sight_unpack(struct unpack *u)
-{
-	if (unpack_u64(u) == 0 || u->bad) {
-		return NULL;
-	}
-	struct inject_sight *s = ARENA_NEW(u->arena, struct inject_sight);
-	s->devices = unpack_i64(u);
-	s->uuid = unpack_text(u);
-	u->bad = u->bad || s->uuid == NULL || s->devices < 0 || s->devices > INJECT_DEVICES_MAX;
-	return s;
 }
 
 /* --- rules --- */

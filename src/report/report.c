@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "parts.h"
+#include "record/change.h"
 #include "report/rows.h"
 #include "summary.h"
 #include "world/pods.h"
@@ -124,7 +125,7 @@ void report_apply(struct report *r, const struct change *c)
 	if (c->type == CHANGE_SET && c->kind == KIND_POD && !world_keeps_noun(c->pod)) {
 		return;
 	}
-	if (c->type == CHANGE_SET && !world_takes(r->world, c)) {
+	if (!change_fits(c)) {
 		report_gap(r, "one of the %ss is too large to be kept", kind_name(c->kind));
 		return;
 	}

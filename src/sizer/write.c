@@ -5,6 +5,7 @@
 
 #include "actions.h"
 #include "model/quantity.h"
+#include "record/tables.h"
 #include "say.h"
 #include "surges.h"
 
@@ -56,7 +57,7 @@ static void create_recommendation(
 	struct recommendation *r = ARENA_NEW(&plan->arena, struct recommendation);
 	const struct recommendation made = {.name = x->object, .target = x->key};
 	struct owner owner = recommendation_owner(s, x, d->world);
-	recommendation_copy(&plan->arena, &made, r);
+	record_copy(&plan->arena, &recommendation_table, &made, r);
 	a->ns = r->target.ns;
 	a->name = r->name;
 	a->recommendation = r;
@@ -119,8 +120,7 @@ static void write_recommendation_status(
 	struct sizer *s, struct sized *x, const struct recommendation *r, struct plan *plan)
 {
 	struct action *a = write_action(s, plan, ACTION_RECOMMENDATION_STATUS);
-	struct recommendation *copy = ARENA_NEW(&plan->arena, struct recommendation);
-	recommendation_copy(&plan->arena, r, copy);
+	struct recommendation *copy = record_clone(&plan->arena, &recommendation_table, r);
 	a->ns = copy->target.ns;
 	a->name = copy->name;
 	a->uid = copy->uid;

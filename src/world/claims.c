@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "nouns.h"
+#include "record/tables.h"
 
 struct claim_key {
 	const char *ns;
@@ -118,9 +119,7 @@ void claims_set(struct world *w, const struct change *change)
 		return;
 	}
 	struct world_claim *c = w->claims.items[slot];
-	struct change copy;
-	world_copy_noun(w, change, &c->arena, &copy);
-	c->noun = *copy.claim;
+	noun_copy(&c->arena, &volume_claim_table, change->claim, &c->noun);
 	w->version++;
 }
 

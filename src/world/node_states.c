@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "nouns.h"
+#include "record/tables.h"
 
 struct world_state {
 	struct arena arena; /* of `noun` */
@@ -71,9 +72,7 @@ void states_set(struct world *w, const struct change *c)
 	if (n->state == NULL) {
 		n->state = xcalloc(1, sizeof *n->state);
 	}
-	struct change copy;
-	world_copy_noun(w, c, &n->state->arena, &copy);
-	n->state->noun = *copy.state;
+	noun_copy(&n->state->arena, &node_state_table, c->state, &n->state->noun);
 	w->version += news ? 1 : 0;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/squeeze.h"
-#include "model/pack.h"
+#include "record/tables.h"
 #include "spaces.h"
 
 #define KEEP_BYTES  ((size_t)64 * 1024) /* of the scratch, after a large one */
@@ -43,7 +43,7 @@ static void pack_rest(struct world *w, const struct pod *pod)
 	struct pod rest = *pod;
 	rest.ns = rest.name = rest.uid = NULL;
 	str_reset(&w->scratch);
-	pod_pack(&w->scratch, &rest);
+	record_pack(&w->scratch, &pod_table, &rest);
 }
 
 struct view noun_pack(struct world *w, const struct world_pod *p, const struct pod *pod)
@@ -122,7 +122,8 @@ bool world_pod_unpack(const struct world_pod *p, struct arena *a, struct pod *re
 	}
 	struct view plain = plain_of(p, buffer, &large);
 	struct unpack u = {.p = plain.p, .n = plain.n, .arena = a};
-	if (!pod_unpack(&u, ret_pod)) {
+	*ret_pod = (struct pod){0};
+	if (!record_unpack(&u, &pod_table, ret_pod)) {
 		return false;
 	}
 	const char *uid = world_pod_uid(p);
@@ -132,19 +133,14 @@ bool world_pod_unpack(const struct world_pod *p, struct arena *a, struct pod *re
 	return true;
 }
 
-/* Packing and unpacking is the one copier of nouns. The first copy shows how much the second takes:
- * that one stays, and there may be ten thousand of them. */
-void world_copy_noun(
-	struct world *w, const struct change *c, struct arena *arena, struct change *ret)
+/* The first copy shows how much the second takes: that one stays, and there may be ten thousand of
+ * them. */
+void noun_copy(struct arena *arena, const struct record_table *t, const void *from, void *ret)
 {
-	str_reset(&w->scratch);
-	change_pack(&w->scratch, c);
-	ENSURE(!w->scratch.overflow);
-	arena_finish(arena);
 	CLEANUP(arena_finish) struct arena trial = {.block_bytes = TRIAL_BYTES};
-	struct unpack u = {.p = str_text(&w->scratch), .n = w->scratch.len, .arena = &trial};
-	ENSURE(change_unpack(&u, ret));
-	arena->block_bytes = trial.used_bytes;
-	u = (struct unpack){.p = str_text(&w->scratch), .n = w->scratch.len, .arena = arena};
-	ENSURE(change_unpack(&u, ret));
+	record_copy(&trial, t, from, ret);
+	struct arena kept = {.block_bytes = trial.used_bytes};
+	record_copy(&kept, t, ret, ret);
+	arena_finish(arena);
+	*arena = kept;
 }

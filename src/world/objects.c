@@ -1,17 +1,16 @@
 /* Nodes, policies, namespaces and limit ranges: few and read often, so each keeps its decoded
- * object in a small arena of its own. It is copied by packing and unpacking: a field that
- * model/pack_change.c forgets is lost here. */
+ * object in a small arena of its own. */
 #include "objects.h"
 
 #include <stdlib.h>
 
 #include "claims.h"
-#include "model/pack.h"
 #include "namespaces.h"
 #include "node_states.h"
 #include "nodes.h"
 #include "nouns.h"
 #include "quotas.h"
+#include "record/tables.h"
 #include "slices.h"
 #include "takes.h"
 
@@ -61,11 +60,9 @@ static struct pairs labels_keep(struct world *w, struct arena *a, const struct p
 static void node_copy(struct world *w, struct world_node *n, const struct node *from)
 {
 	struct node rest = *from;
-	struct change copy, c = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &rest};
 	struct arena arena = {0};
 	rest.labels = (struct pairs){0};
-	world_copy_noun(w, &c, &arena, &copy);
-	rest = *copy.node;
+	noun_copy(&arena, &node_table, &rest, &rest);
 	rest.labels = labels_keep(w, &arena, &from->labels);
 	labels_drop(w, &n->noun);
 	arena_finish(&n->arena);
@@ -124,9 +121,7 @@ static void policy_set(struct world *w, const struct change *c)
 		VEC_PUSH(&w->policy_views, &made->noun);
 	}
 	struct world_policy *p = w->policies.items[i];
-	struct change copy;
-	world_copy_noun(w, c, &p->arena, &copy);
-	p->noun = *copy.policy;
+	noun_copy(&p->arena, &policy_table, c->policy, &p->noun);
 	p->mark = w->sync[KIND_POLICY].mark;
 	w->version++;
 	w->policy_version++;
@@ -146,9 +141,7 @@ static void policy_remove(struct world *w, size_t i)
 static void namespace_set(struct world *w, const struct change *c)
 {
 	struct world_namespace *n = namespace_touch(w, c->namespace->name);
-	struct change copy;
-	world_copy_noun(w, c, &n->arena, &copy);
-	n->noun = *copy.namespace;
+	noun_copy(&n->arena, &namespace_table, c->namespace, &n->noun);
 	n->known = true;
 	n->mark = w->sync[KIND_NAMESPACE].mark;
 	w->version++;

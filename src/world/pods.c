@@ -8,7 +8,6 @@
 #include "claims.h"
 #include "departed.h"
 #include "model/names.h"
-#include "model/pack.h"
 #include "nodes.h"
 #include "nouns.h"
 #include "quotas.h"

@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
-#include "model/pack.h"
 #include "namespaces.h"
 #include "nouns.h"
+#include "record/tables.h"
 
 /* Sums must not overflow, whatever people ask for: as in pods.c. */
 #define AMOUNT_MAX (INT64_MAX >> 17)
@@ -99,20 +99,6 @@ static void quota_remove(struct world *w, struct world_quota *q)
 	w->version++;
 }
 
-/* The API server writes into the status of a quota with every pod, and the watch tells: what we
- * read of it has not changed then, and nothing is counted or decided anew. */
-static bool quota_is_same(struct world *w, const struct world_quota *q, const struct change *c)
-{
-	CLEANUP(str_finish) struct str before = STR_INIT(1u << 20);
-	struct change old = {.type = CHANGE_SET, .kind = KIND_QUOTA, .quota = &q->noun};
-	struct change new = {.type = CHANGE_SET, .kind = KIND_QUOTA, .quota = c->quota};
-	change_pack(&before, &old);
-	str_reset(&w->scratch);
-	change_pack(&w->scratch, &new);
-	return !before.overflow && before.len == w->scratch.len &&
-	       memcmp(str_text(&before), str_text(&w->scratch), before.len) == 0;
-}
-
 void quotas_set(struct world *w, const struct change *c)
 {
 	struct world_quota *q = quota_find(w, c->quota->ns, c->quota->name);
@@ -122,14 +108,14 @@ void quotas_set(struct world *w, const struct change *c)
 		}
 		return;
 	}
-	if (q != NULL && quota_is_same(w, q, c)) {
+	/* The API server writes into the status of a quota with every pod, and the watch tells:
+	 * what we read of it has not changed then, and nothing is counted or decided anew. */
+	if (q != NULL && record_equals(&quota_table, &q->noun, c->quota)) {
 		q->mark = w->sync[KIND_QUOTA].mark;
 		return;
 	}
 	q = q != NULL ? q : quota_make(w, c->quota->ns);
-	struct change copy;
-	world_copy_noun(w, c, &q->arena, &copy);
-	q->noun = *copy.quota;
+	noun_copy(&q->arena, &quota_table, c->quota, &q->noun);
 	q->mark = w->sync[KIND_QUOTA].mark;
 	count_all(w, q);
 	w->version++;

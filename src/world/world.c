@@ -5,7 +5,6 @@
 
 #include "claims.h"
 #include "departed.h"
-#include "model/pack.h"
 #include "objects.h"
 #include "pods.h"
 #include "quotas.h"
@@ -14,9 +13,8 @@
 #include "spaces.h"
 #include "takes.h"
 
-/* The journal keeps an object in one record of 4 MiB, with a little beside it. */
+/* A noun as bytes, none of which is as large (record/change.h). */
 #define SCRATCH_MAX (4u << 20)
-#define OBJECT_MAX  (SCRATCH_MAX - (64u << 10))
 
 struct world *world_create(void)
 {
@@ -78,27 +76,6 @@ static void kind_relist_end(struct world *w, enum kind kind, bool no_sweep)
 	s->complete = true;
 	s->stale = false;
 	w->version++;
-}
-
-/* An object of 3 MiB packs into less than itself, but for one of many empty parts. */
-bool world_takes(struct world *w, const struct change *c)
-{
-	bool small = c->type != CHANGE_SET;
-	if (!small && c->kind == KIND_POD) {
-		if (c->pod->name != NULL && strlen(c->pod->name) >= UINT16_MAX) {
-			return false;
-		}
-		small = !world_keeps_noun(c->pod);
-	}
-	if (small) {
-		return true;
-	}
-	str_reset(&w->scratch);
-	change_pack(&w->scratch, c);
-	bool fits = !w->scratch.overflow && w->scratch.len <= OBJECT_MAX;
-	str_reset(&w->scratch);
-	str_trim_capacity(&w->scratch, 64 * 1024);
-	return fits;
 }
 
 void world_apply(struct world *w, const struct change *c)

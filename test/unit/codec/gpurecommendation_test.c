@@ -110,6 +110,15 @@ static int read_back(const char *status, struct arena *a, struct recommendation 
 	return fields_decode(view_of(json), &recommendation_shape, a, r, f);
 }
 
+static void expect_same_status(const struct recommendation *a, const struct recommendation *b)
+{
+	CLEANUP(str_finish) struct str x = STR_INIT(65536), y = STR_INIT(65536);
+	struct build p = build_into(&x), q = build_into(&y);
+	recommendation_write_status(&p, a);
+	recommendation_write_status(&q, b);
+	cr_assert_str_eq(str_text(&x), str_text(&y));
+}
+
 Test(recommendation, r11_what_was_written_is_read_back)
 {
 	CLEANUP(str_finish) struct str json = STR_INIT(65536);
@@ -119,7 +128,7 @@ Test(recommendation, r11_what_was_written_is_read_back)
 	struct build b = build_into(&json);
 	recommendation_write_status(&b, &r);
 	cr_assert_eq(read_back(str_text(&json), &a, &got, &f), 0, "%s", f.message);
-	cr_assert(recommendation_equals(&r, &got));
+	expect_same_status(&r, &got);
 	cr_assert(workload_key_equals(&r.target, &got.target));
 	cr_assert_str_eq(got.name, r.name);
 	cr_assert_eq(got.generation, 1);
@@ -129,9 +138,9 @@ Test(recommendation, r11_what_was_written_is_read_back)
 	b = build_into(&json);
 	recommendation_write_status(&b, &none);
 	cr_assert_eq(read_back(str_text(&json), &a, &got, &f), 0, "%s", f.message);
-	cr_assert(recommendation_equals(&none, &got));
+	expect_same_status(&none, &got);
 	cr_assert_eq(read_back("null", &a, &got, &f), 0, "%s", f.message);
-	cr_assert(recommendation_equals(&none, &got));
+	expect_same_status(&none, &got);
 }
 
 /* Of a version that is not ours. */

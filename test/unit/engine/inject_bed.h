@@ -6,6 +6,7 @@
 #include "model/injection.h"
 
 #include "odd_bed.h"
+#include "record/tables.h"
 
 struct boot {
 	const char *boot, *runtime;
@@ -98,7 +99,7 @@ static inline struct asked asked_for(struct bed *b)
 	snprintf(p.name, sizeof p.name, "%s", a->name);
 	snprintf(p.owner, sizeof p.owner, "%s", a->capacity_pod);
 	snprintf(p.uid, sizeof p.uid, "probe-uid-%d", ++made);
-	p.claim = inject_claim_copy(&p.arena, a->claim);
+	p.claim = record_clone(&p.arena, &inject_claim_table, a->claim);
 	cr_expect_str_eq(a->ns, NAME_NAMESPACE);
 	cr_expect_eq(a->toleration_count, 1);
 	return p;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/map.h"
-#include "model/pack.h"
+#include "record/pack.h"
 
 static size_t record_size(const char *p)
 {

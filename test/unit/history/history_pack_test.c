@@ -6,7 +6,7 @@
 #include "history/history_pack.h"
 #include "history/pool.h"
 #include "levels.h"
-#include "model/pack.h"
+#include "record/pack.h"
 
 static struct history *h;
 static struct history_feed feed;

@@ -3,8 +3,6 @@
 
 #include <criterion/criterion.h>
 
-#include "model/pack.h"
-
 static void form_is(enum inject_form form, const char *uuids, const char *value, const char *note)
 {
 	CLEANUP(str_finish) struct str v = STR_INIT(1024);
@@ -97,46 +95,6 @@ Test(injection, claims_differ_in_each_of_their_parts)
 	cr_expect(inject_claim_equals(&claim, &other));
 	other.form = INJECT_ENV;
 	cr_expect_not(inject_claim_equals(&claim, &other));
-}
-
-Test(injection, claims_and_sights_are_copied_and_packed)
-{
-	struct arena arena = {0};
-	struct str out = STR_INIT(4096);
-	const struct inject_sight sight = {1, "GPU-a"};
-	const struct inject_class others[] = {{"boxed", INJECT_NRI}, {"", INJECT_ENV}};
-	struct inject_claim all = claim;
-	all.others = others;
-	all.other_count = 2;
-	cr_expect_null(inject_claim_copy(&arena, NULL));
-	cr_expect_str_eq(inject_claim_copy(&arena, &all)->others[0].class, "boxed");
-	cr_expect(inject_claim_equals(inject_claim_copy(&arena, &claim), &claim));
-	inject_claim_pack(&out, &all);
-	inject_claim_pack(&out, NULL);
-	inject_sight_pack(&out, &sight);
-	inject_sight_pack(&out, NULL);
-	struct unpack u = {.p = out.p, .n = out.len, .arena = &arena};
-	const struct inject_claim *c = inject_claim_unpack(&u);
-	cr_assert_not_null(c);
-	cr_expect(inject_claim_equals(c, &claim));
-	cr_assert_eq(c->other_count, 2);
-	cr_expect_str_eq(c->others[0].class, "boxed");
-	cr_expect_eq(c->others[0].form, INJECT_NRI);
-	cr_expect_null(inject_claim_unpack(&u));
-	const struct inject_sight *s = inject_sight_unpack(&u);
-	cr_assert_not_null(s);
-	cr_expect(s->devices == 1 && strcmp(s->uuid, "GPU-a") == 0);
-	cr_expect_null(inject_sight_unpack(&u));
-	cr_expect(!u.bad && u.n == 0);
-	for (size_t n = 0; n < out.len - 2; n++) {
-		struct unpack cut = {.p = out.p, .n = n, .arena = &arena};
-		(void)inject_claim_unpack(&cut);
-		(void)inject_claim_unpack(&cut);
-		(void)inject_sight_unpack(&cut);
-		cr_expect(cut.bad, "%zu of %zu bytes", n, out.len);
-	}
-	str_finish(&out);
-	arena_finish(&arena);
 }
 
 static int way(const char *rules, const char *key, const char *value)

@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "model/names.h"
+#include "record/tables.h"
 #include "sizer/recommendation_watch.h"
 #include "sizer/sizer.h"
 #include "sizer/workload_pods.h"
@@ -308,7 +309,7 @@ static inline void bed_create(struct bed *b, const struct action *a)
 	cr_assert_null(bed_object(b, a->name));
 	cr_assert_lt(b->count, COUNT_OF(b->objects));
 	struct bed_object *o = &b->objects[b->count++];
-	recommendation_copy(&o->arena, a->recommendation, &o->r);
+	record_copy(&o->arena, &recommendation_table, a->recommendation, &o->r);
 	o->r.uid = arena_printf(&o->arena, "uid-%zu", b->count);
 	o->r.generation = 1;
 	o->r.owned = a->owner.api_version != NULL;
@@ -325,7 +326,7 @@ static inline void bed_status(struct bed *b, const struct action *a)
 	bool owned = o->r.owned;
 	snprintf(uid, sizeof uid, "%s", o->r.uid);
 	arena_reset(&o->arena);
-	recommendation_copy(&o->arena, a->recommendation, &o->r);
+	record_copy(&o->arena, &recommendation_table, a->recommendation, &o->r);
 	o->r.owned = owned;
 	o->r.uid = arena_strdup(&o->arena, uid);
 	bed_round(&o->r);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "model/names.h"
-#include "model/pack.h"
+#include "record/tables.h"
 #include "world/world.h"
 
 #define UID_A "0b0f1a4e-7c1d-4a30-8a11-1e1f8a0c0001"
@@ -46,8 +46,8 @@ static struct pod replica(char name[64], int i)
 static void is_same(const struct pod *a, const struct pod *b)
 {
 	CLEANUP(str_finish) struct str x = STR_INIT(1 << 20), y = STR_INIT(1 << 20);
-	pod_pack(&x, a);
-	pod_pack(&y, b);
+	record_pack(&x, &pod_table, a);
+	record_pack(&y, &pod_table, b);
 	cr_assert_eq(x.len, y.len);
 	cr_assert_eq(memcmp(str_text(&x), str_text(&y), x.len), 0);
 }
@@ -68,7 +68,7 @@ Test(nouns, a_gpu_pod_comes_back_as_it_was_told)
 		is_same(&p, &kept);
 		/* It takes much less than it says: labels, owner and image repeat its name. */
 		CLEANUP(str_finish) struct str whole = STR_INIT(1 << 20);
-		pod_pack(&whole, &p);
+		record_pack(&whole, &pod_table, &p);
 		cr_expect_lt(wp->gpu->packed_size, whole.len * 3 / 5, "%u of %zu",
 			wp->gpu->packed_size, whole.len);
 	}

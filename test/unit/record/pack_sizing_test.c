@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 
 #include "base/alloc.h"
-#include "model/pack.h"
-#include "pack_policy.h"
+#include "model/policy.h"
+#include "record/tables.h"
 
 #define SAME(field) cr_expect_eq(got.field, s.field, #field)
 
@@ -16,10 +16,10 @@ Test(pack_sizing, every_field_comes_back)
 	struct sizing s;
 	memset(&s, 1, sizeof s);
 	s.preallocated = PREALLOCATED_SHRINK;
-	pack_sizing(&bytes, &s);
+	record_pack(&bytes, &sizing_table, &s);
 	struct unpack u = {.p = bytes.p, .n = bytes.len, .arena = &arena};
-	struct sizing got = unpack_sizing(&u);
-	cr_expect_not(u.bad);
+	struct sizing got = {0};
+	cr_assert(record_unpack(&u, &sizing_table, &got));
 	cr_expect_eq(u.n, 0);
 	SAME(percentile);
 	SAME(headroom_percent);
@@ -62,9 +62,9 @@ Test(pack_sizing, what_no_field_holds_is_refused)
 		CLEANUP(str_finish) struct str bytes = STR_INIT(4096);
 		struct sizing s = SIZING_DEFAULT;
 		s.preallocated = (enum preallocated)bad[i];
-		pack_sizing(&bytes, &s);
+		record_pack(&bytes, &sizing_table, &s);
 		struct unpack u = {.p = bytes.p, .n = bytes.len, .arena = &arena};
-		unpack_sizing(&u);
-		cr_expect(u.bad, "%lld", (long long)bad[i]);
+		struct sizing got = {0};
+		cr_expect_not(record_unpack(&u, &sizing_table, &got), "%lld", (long long)bad[i]);
 	}
 }

@@ -2,8 +2,8 @@
 #include <criterion/criterion.h>
 
 #include "base/alloc.h"
-#include "model/pack.h"
-#include "pack_policy.h"
+#include "model/policy.h"
+#include "record/tables.h"
 
 static struct rollout full(void)
 {
@@ -29,10 +29,10 @@ Test(pack_rollout, every_field_comes_back)
 	CLEANUP(str_finish) struct str again = STR_INIT(4096);
 	CLEANUP(arena_finish) struct arena arena = {0};
 	struct rollout r = full();
-	pack_rollout(&bytes, &r);
+	record_pack(&bytes, &rollout_table, &r);
 	struct unpack u = {.p = bytes.p, .n = bytes.len, .arena = &arena};
-	struct rollout got = unpack_rollout(&u);
-	cr_assert_not(u.bad);
+	struct rollout got = {0};
+	cr_assert(record_unpack(&u, &rollout_table, &got));
 	cr_assert_eq(u.n, 0);
 	cr_assert_str_eq(got.kinds[0].kind, "Job");
 	cr_assert_eq(got.kinds[1].strategy, ROLLOUT_ONGOING);
@@ -46,7 +46,7 @@ Test(pack_rollout, every_field_comes_back)
 	cr_assert_eq(got.windows[0].start_min, 60);
 	cr_assert_eq(got.windows[0].end_min, 1440);
 	cr_assert_str_eq(got.windows[0].time_zone, "Europe/Berlin");
-	pack_rollout(&again, &got);
+	record_pack(&again, &rollout_table, &got);
 	cr_assert(bytes.len == again.len && memcmp(bytes.p, again.p, again.len) == 0);
 }
 
@@ -54,11 +54,11 @@ Test(pack_rollout, bytes_that_are_cut_are_refused)
 {
 	CLEANUP(str_finish) struct str bytes = STR_INIT(4096);
 	struct rollout r = full();
-	pack_rollout(&bytes, &r);
+	record_pack(&bytes, &rollout_table, &r);
 	for (size_t n = 0; n < bytes.len; n++) {
 		CLEANUP(arena_finish) struct arena arena = {0};
 		struct unpack u = {.p = bytes.p, .n = n, .arena = &arena};
-		unpack_rollout(&u);
-		cr_assert(u.bad, "%zu of %zu", n, bytes.len);
+		struct rollout got = {0};
+		cr_assert_not(record_unpack(&u, &rollout_table, &got), "%zu of %zu", n, bytes.len);
 	}
 }

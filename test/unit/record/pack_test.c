@@ -1,9 +1,11 @@
 /* Packing: what goes in comes out, no field is forgotten, and no bytes lead beyond their end. */
-#include "model/pack.h"
+#include "record/change.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "record/tables.h"
 
 #define PACKED_MAX (1u << 20)
 
@@ -162,7 +164,7 @@ static void full_init(struct full *f)
 static void packed(const struct pod *pod, struct str *out)
 {
 	str_reset(out);
-	pod_pack(out, pod);
+	record_pack(out, &pod_table, pod);
 	cr_assert_not(out->overflow);
 }
 
@@ -175,7 +177,7 @@ static void expect_round_trip(const struct pod *pod)
 	struct pod back = {0};
 	packed(pod, &once);
 	struct unpack u = {.p = once.p, .n = once.len, .arena = &arena};
-	cr_assert(pod_unpack(&u, &back));
+	cr_assert(record_unpack(&u, &pod_table, &back));
 	cr_assert_eq(u.n, 0, "nothing is left over");
 	packed(&back, &twice);
 	cr_assert_eq(once.len, twice.len);
@@ -193,7 +195,7 @@ Test(pack, a_full_pod_comes_back_whole)
 	expect_round_trip(&(struct pod){0});
 	packed(&f.pod, &bytes);
 	struct unpack u = {.p = bytes.p, .n = bytes.len, .arena = &arena};
-	cr_assert(pod_unpack(&u, &back));
+	cr_assert(record_unpack(&u, &pod_table, &back));
 	cr_assert_str_eq(back.ns, "ns");
 	cr_assert_str_eq(back.owner.kind, "ReplicaSet");
 	cr_assert_eq(back.priority, -14);
@@ -485,7 +487,7 @@ Test(pack, wrong_bytes_never_lead_beyond_the_end)
 			struct pod pod;
 			copy[at] = (char)value;
 			struct unpack u = {.p = copy, .n = bytes.len, .arena = &arena};
-			(void)!pod_unpack(&u, &pod);
+			(void)!record_unpack(&u, &pod_table, &pod);
 			cr_assert_lt(arena.used_bytes, 1u << 20);
 		}
 	}
