@@ -5,7 +5,7 @@
 
 #include "engine/journal.h"
 #include "engine/node_pools.h"
-#include "journal_parts.h"
+#include "journal.h"
 #include "model/names.h"
 #include "policies.h"
 #include "mps.h"

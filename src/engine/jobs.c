@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "record/pack.h"
 #include "state.h"
 
 #define FIRST_MS 2000
@@ -92,38 +91,4 @@ void jobs_finish(struct jobs *all)
 {
 	jobs_forget(all);
 	VEC_FINISH(all);
-}
-
-void jobs_pack(struct str *out, const struct jobs *all)
-{
-	pack_u64(out, all->count);
-	vec_for_each (const struct job, j, all) {
-		pack_text(out, j->uid);
-		pack_u64(out, j->flight);
-		pack_u64(out, j->says);
-		pack_i64(out, j->retry_at);
-		pack_i64(out, j->backoff.attempt);
-		pack_u64(out, j->seen);
-	}
-}
-
-bool jobs_unpack(struct jobs *all, struct unpack *u)
-{
-	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
-		const char *uid = unpack_text(u);
-		struct job j = {.flight = unpack_u64(u),
-			.backoff = {.first_ms = FIRST_MS, .cap_ms = CAP_MS}};
-		uint64_t says = unpack_u64(u);
-		j.retry_at = unpack_i64(u);
-		int64_t attempt = unpack_i64(u);
-		j.seen = unpack_u64(u);
-		if (u->bad || uid == NULL || says >= JOB_SAYS_MAX || attempt < 0 || attempt > 62) {
-			return false;
-		}
-		j.says = (enum job_says)says;
-		j.backoff.attempt = (int)attempt;
-		j.uid = xstrdup(uid);
-		VEC_PUSH(all, j);
-	}
-	return !u->bad;
 }

@@ -16,8 +16,6 @@ struct evictions;
 struct outcome;
 struct plan;
 struct pod;
-struct str;
-struct unpack;
 
 enum job_says {
 	JOB_ASKED,    /* the answer is under way */
@@ -47,7 +45,5 @@ void job_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome
 void jobs_sweep(struct evictions *evictions);
 void jobs_forget(struct jobs *all);
 void jobs_finish(struct jobs *all);
-void jobs_pack(struct str *out, const struct jobs *all);
-bool jobs_unpack(struct jobs *all, struct unpack *u);
 
 #endif

@@ -1,7 +1,10 @@
 /* Recording: framing, segments, and when the next one begins. */
-#include "journal_parts.h"
+#include "journal.h"
 
 #include <stdlib.h>
+
+#include "journal_state.h"
+#include "journal_tables.h"
 
 /* A record of a step takes less. Room for it is made before the step, because a segment that began
  * between the step and its record would hold the step twice. */
@@ -130,28 +133,15 @@ static struct str *record_of(struct journal *j, enum record type)
 static void put_head(struct journal *j, const struct engine *e)
 {
 	struct str *r = record_of(j, RECORD_HEAD);
-	pack_text(r, "aliquot-journal");
-	pack_u64(r, JOURNAL_FORMAT);
+	const struct journal_head head = {.number = j->number,
+		.whole = j->whole,
+		.records_before = j->records_before,
+		.seed = e->seed,
+		.config = e->cfg};
+	pack_text(r, JOURNAL_WORD);
+	pack_u64(r, journal_format());
 	pack_text(r, j->version);
-	pack_u64(r, j->number);
-	pack_u64(r, j->whole);
-	pack_u64(r, j->records_before);
-	pack_u64(r, e->seed);
-	pack_i64(r, e->cfg.idle_grace_ms);
-	pack_i64(r, e->cfg.open_timeout_ms);
-	pack_i64(r, e->cfg.lost_ms);
-	pack_i64(r, e->cfg.held_ms);
-	pack_i64(r, e->cfg.partial_ms);
-	pack_i64(r, e->cfg.evictions_per_minute);
-	pack_i64(r, e->cfg.patience_ms);
-	pack_i64(r, e->cfg.stuck_ms);
-	pack_i64(r, e->cfg.lacks_ms);
-	pack_i64(r, e->cfg.scale_up_ms);
-	pack_i64(r, e->cfg.serve_ms);
-	pack_i64(r, e->cfg.context_mib);
-	pack_i64(r, e->cfg.warm_gpus);
-	pack_text(r, e->cfg.runtime_class);
-	pack_text(r, e->cfg.injection);
+	record_pack(r, &journal_head_table, &head);
 	put_record(j, r);
 }
 
@@ -291,15 +281,14 @@ void journal_before_step(struct journal *j, struct engine *e)
 void journal_step(
 	struct journal *j, struct engine_now now, uint32_t budget, const struct plan *plan)
 {
-	uint64_t hash = plan_hash(plan, &j->scratch);
-	struct str *r = record_of(j, RECORD_STEP);
-	pack_i64(r, now.mono_ms);
-	pack_i64(r, now.policy_ms);
-	pack_u64(r, budget);
 	/* An input that is missing need not change a plan: counting tells of it all the same. */
-	pack_u64(r, j->records);
-	pack_u64(r, plan->actions.count);
-	pack_u64(r, hash);
+	const struct journal_step step = {.now = now,
+		.budget = budget,
+		.records = j->records,
+		.actions = plan->actions.count,
+		.hash = plan_hash(plan, &j->scratch)};
+	struct str *r = record_of(j, RECORD_STEP);
+	record_pack(r, &journal_step_table, &step);
 	ENSURE(r->len <= STEP_ROOM);
 	put_record(j, r);
 	journal_flush(j);
@@ -308,19 +297,11 @@ void journal_step(
 static void pack_outcome(
 	struct str *r, struct engine_now now, uint64_t action_id, const struct outcome *o)
 {
-	pack_i64(r, now.mono_ms);
-	pack_i64(r, now.policy_ms);
-	pack_u64(r, action_id);
-	pack_u64(r, o->fault.kind);
-	pack_i64(r, o->fault.status);
-	pack_i64(r, o->fault.retry_after_ms);
-	pack_u64(r, o->fault.unknown_outcome);
-	pack_u64(r, o->spares);
-	pack_text(r, o->fault.kind != FAULT_NONE ? o->fault.message : NULL);
-	pack_u64(r, o->pod != NULL);
-	if (o->pod != NULL) {
-		record_pack(r, &pod_table, o->pod);
+	struct journal_outcome told = {.now = now, .action_id = action_id, .outcome = *o};
+	if (o->fault.kind == FAULT_NONE) {
+		told.outcome.fault = (struct fault){0};
 	}
+	record_pack(r, &journal_outcome_table, &told);
 }
 
 void journal_settle(struct journal *j, struct engine *e, struct engine_now now, uint64_t action_id,
@@ -337,6 +318,18 @@ void journal_settle(struct journal *j, struct engine *e, struct engine_now now, 
 		pack_outcome(r, now, action_id, o);
 	}
 	put_record(j, r);
+}
+
+uint64_t plan_hash(const struct plan *plan, struct str *scratch)
+{
+	uint64_t hash = plan->unfinished ? 1 : 2;
+	for (size_t i = 0; i < plan->actions.count; i++) {
+		str_reset(scratch);
+		record_pack(scratch, &action_table, &plan->actions.items[i]);
+		ENSURE(!scratch->overflow);
+		hash = record_hash(scratch, hash);
+	}
+	return hash;
 }
 
 bool journal_replayable(const struct journal *j)

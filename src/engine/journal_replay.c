@@ -1,8 +1,9 @@
 /* Replay: the records of a journal through a new engine, with every plan compared. */
-#include "journal_parts.h"
-
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "journal_state.h"
+#include "journal_tables.h"
 
 struct replay {
 	struct journal_summary sum;
@@ -55,51 +56,33 @@ static int count_records(const struct replay *r, uint64_t written, struct fault 
 		(unsigned long long)written, (unsigned long long)r->records);
 }
 
-struct head {
-	uint32_t number;
-	bool whole;
-	uint64_t records_before; /* in the segment before */
-	uint64_t seed;
-	struct engine_config config;
-};
-
-static int read_head(struct unpack *u, const char *version, struct head *ret, struct fault *f)
+static int read_head(
+	struct unpack *u, const char *version, struct journal_head *ret, struct fault *f)
 {
-	if (!text_equals(unpack_text(u), "aliquot-journal") || unpack_u64(u) != JOURNAL_FORMAT) {
+	if (!text_equals(unpack_text(u), JOURNAL_WORD)) {
 		return fault_set(f, FAULT_INVALID, "not a journal that this program knows");
 	}
-	const char *writer = unpack_text(u);
-	if (!text_equals(writer, version)) {
+	uint64_t format = unpack_u64(u);
+	const char *writer = text_or(unpack_text(u), "?");
+	if (u->bad || !text_equals(writer, version)) {
 		return fault_set(f, FAULT_INVALID,
 			"written by version %.40s, this is %.40s: replay it with the one that "
 			"wrote it",
-			text_or(writer, "?"), version);
+			writer, version);
 	}
-	struct head h = {.number = (uint32_t)unpack_u64(u)};
-	h.whole = unpack_u64(u) != 0;
-	h.records_before = unpack_u64(u);
-	h.seed = unpack_u64(u);
-	h.config.idle_grace_ms = unpack_i64(u);
-	h.config.open_timeout_ms = unpack_i64(u);
-	h.config.lost_ms = unpack_i64(u);
-	h.config.held_ms = unpack_i64(u);
-	h.config.partial_ms = unpack_i64(u);
-	h.config.evictions_per_minute = (uint32_t)unpack_i64(u);
-	h.config.patience_ms = unpack_i64(u);
-	h.config.stuck_ms = unpack_i64(u);
-	h.config.lacks_ms = unpack_i64(u);
-	h.config.scale_up_ms = unpack_i64(u);
-	h.config.serve_ms = unpack_i64(u);
-	h.config.context_mib = unpack_i64(u);
-	h.config.warm_gpus = (uint32_t)unpack_i64(u);
-	h.config.runtime_class = unpack_text(u);
-	h.config.injection = unpack_text(u);
+	if (format != journal_format()) {
+		return fault_set(f, FAULT_INVALID,
+			"written in another format than this program reads (number %llx, here "
+			"%llx): replay it with the build that wrote it",
+			(unsigned long long)format, (unsigned long long)journal_format());
+	}
+	*ret = (struct journal_head){0};
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	struct inject_rules rules;
-	if (u->bad || inject_rules_parse(h.config.injection, &arena, &rules, f) < 0) {
+	if (!record_unpack(u, &journal_head_table, ret) ||
+		inject_rules_parse(ret->config.injection, &arena, &rules, f) < 0) {
 		return fault_set(f, FAULT_INVALID, "its head is damaged");
 	}
-	*ret = h;
 	return 0;
 }
 
@@ -107,7 +90,7 @@ static int read_head(struct unpack *u, const char *version, struct head *ret, st
  */
 static int on_head(struct replay *r, struct unpack *u, struct fault *f)
 {
-	struct head h;
+	struct journal_head h;
 	if (read_head(u, r->version, &h, f) < 0) {
 		return -1;
 	}
@@ -182,61 +165,38 @@ static int on_change(struct replay *r, struct unpack *u, struct fault *f)
 	return 0;
 }
 
-static struct engine_now read_now(struct unpack *u)
-{
-	struct engine_now now = {.mono_ms = unpack_i64(u)};
-	now.policy_ms = unpack_i64(u);
-	return now;
-}
-
 static int on_step(struct replay *r, struct unpack *u, struct fault *f)
 {
-	struct engine_now now = read_now(u);
-	uint32_t budget = (uint32_t)unpack_u64(u);
-	uint64_t records = unpack_u64(u);
-	uint64_t actions = unpack_u64(u);
-	uint64_t hash = unpack_u64(u);
-	if (u->bad) {
+	struct journal_step step = {0};
+	if (!record_unpack(u, &journal_step_table, &step)) {
 		return fault_set(f, FAULT_INVALID, "a step cannot be read");
 	}
-	if (count_records(r, records, f) < 0) {
+	if (count_records(r, step.records, f) < 0) {
 		return -1;
 	}
-	engine_step(r->e, now, budget, &r->plan);
-	r->sum.first_mono_ms = r->sum.steps == 0 ? now.mono_ms : r->sum.first_mono_ms;
-	r->sum.last_mono_ms = now.mono_ms;
+	engine_step(r->e, step.now, step.budget, &r->plan);
+	r->sum.first_mono_ms = r->sum.steps == 0 ? step.now.mono_ms : r->sum.first_mono_ms;
+	r->sum.last_mono_ms = step.now.mono_ms;
 	r->sum.steps++;
 	r->sum.actions += r->plan.actions.count;
-	if (plan_hash(&r->plan, &r->scratch) != hash) {
+	if (plan_hash(&r->plan, &r->scratch) != step.hash) {
 		char sentence[120];
 		snprintf(sentence, sizeof sentence,
 			"the plan differs: %llu actions were recorded, replay decides %zu",
-			(unsigned long long)actions, r->plan.actions.count);
-		diverge(r, now.mono_ms, sentence);
+			(unsigned long long)step.actions, r->plan.actions.count);
+		diverge(r, step.now.mono_ms, sentence);
 	}
 	return 0;
 }
 
 static int on_settle(struct replay *r, struct unpack *u, struct fault *f)
 {
-	struct engine_now now = read_now(u);
-	struct outcome o = {0};
-	struct pod pod = {0};
-	uint64_t action_id = unpack_u64(u);
-	uint64_t kind = unpack_u64(u);
-	o.fault.status = (int)unpack_i64(u);
-	o.fault.retry_after_ms = unpack_i64(u);
-	o.fault.unknown_outcome = unpack_u64(u) != 0;
-	o.spares = unpack_u64(u) != 0;
-	snprintf(o.fault.message, sizeof o.fault.message, "%s", text_or(unpack_text(u), ""));
-	bool answered = unpack_u64(u) != 0;
-	if (u->bad || kind > FAULT_FATAL || (answered && !record_unpack(u, &pod_table, &pod))) {
+	struct journal_outcome told = {0};
+	if (!record_unpack(u, &journal_outcome_table, &told)) {
 		return fault_set(f, FAULT_INVALID, "an outcome cannot be read");
 	}
-	o.fault.kind = (enum fault_kind)kind;
-	o.pod = answered ? &pod : NULL;
 	r->sum.settles++;
-	engine_settle(r->e, now, action_id, &o);
+	engine_settle(r->e, told.now, told.action_id, &told.outcome);
 	return 0;
 }
 

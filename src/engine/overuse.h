@@ -25,8 +25,6 @@ struct engine;
 struct node_state;
 struct picture;
 struct plan;
-struct str;
-struct unpack;
 struct world_pod;
 
 /* A tenant that was seen over its share of one GPU. */
@@ -141,6 +139,8 @@ bool overuse_running(const struct engine *e);
 /* overuse_find.c: found by key, NULL: there is none. What is added must not be there, and its texts
  * are taken; a pointer dies when another one is added or dropped. */
 void overuses_init(struct overuses *all);
+/* What was put into the lists by itself is found from now on. False: one is there twice. */
+bool overuses_index(struct overuses *all);
 void overuse_forget(struct overuses *all);
 struct overuse *overuse_find(struct overuses *all, const char *uid, const char *uuid);
 struct overuse *overuse_add(struct overuses *all, const struct overuse *made);
@@ -186,9 +186,5 @@ bool failure_look(
 
 /* overuse_evict.c: GPUs of the node that is judged, on which somebody must go */
 void crowds_relieve(struct engine *e, struct plan *plan);
-
-/* journal_overuse.c */
-void overuses_pack(struct str *out, const struct overuses *all);
-bool overuses_unpack(struct overuses *all, struct unpack *u);
 
 #endif

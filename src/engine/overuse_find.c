@@ -172,6 +172,33 @@ void overuses_init(struct overuses *all)
 	map_init(&all->remarks.by_uid, remark_same, all);
 }
 
+bool overuses_index(struct overuses *all)
+{
+	bool once = true;
+	for (uint32_t i = 0; i < all->items.count; i++) {
+		const struct overuse *o = &all->items.items[i];
+		once = once && overuse_find(all, o->uid, o->uuid) == NULL;
+		map_put(&all->items.by_key, hash_pair(o->uid, o->uuid), i);
+	}
+	for (uint32_t i = 0; i < all->crowds.count; i++) {
+		struct crowd *c = &all->crowds.items[i];
+		once = once && crowd_find(all, c->uuid) == NULL;
+		map_put(&all->crowds.by_uuid, hash_text(c->uuid), i);
+		c->first = MAP_NONE;
+	}
+	for (uint32_t i = 0; i < all->failures.count; i++) {
+		const struct failure *f = &all->failures.items[i];
+		once = once && failure_find(all, f->uid) == NULL;
+		map_put(&all->failures.by_uid, hash_text(f->uid), i);
+	}
+	for (uint32_t i = 0; i < all->remarks.count; i++) {
+		const struct remark *r = &all->remarks.items[i];
+		once = once && remark_find(all, r->uid) == NULL;
+		map_put(&all->remarks.by_uid, hash_text(r->uid), i);
+	}
+	return once;
+}
+
 void overuse_forget(struct overuses *all)
 {
 	vec_for_each (struct overuse, x, &all->items) {

@@ -49,6 +49,16 @@ struct policies_pass *policies_pass_of(struct engine *e)
 	return e->pass;
 }
 
+void policies_pass_index(struct policies_pass *p)
+{
+	for (uint32_t i = 0; i < p->met.count; i++) {
+		map_put(&p->met_index, p->met.items[i], i);
+	}
+	for (uint32_t i = 0; i < p->told.count; i++) {
+		map_put(&p->told_index, p->told.items[i].hash, i);
+	}
+}
+
 static void pass_begin(struct engine *e, struct policies_pass *p, int64_t now)
 {
 	p->running = true;
@@ -56,9 +66,10 @@ static void pass_begin(struct engine *e, struct policies_pass *p, int64_t now)
 	p->at = 0;
 	VEC_CLEAR(&p->met);
 	map_clear(&p->met_index);
-	p->set_count = policy_set_of(e->world).count;
-	free(p->cells);
-	p->cells = xcalloc(p->set_count + 1, sizeof *p->cells);
+	VEC_CLEAR(&p->cells);
+	for (uint32_t i = policy_set_of(e->world).count; i > 0; i--) {
+		VEC_PUSH(&p->cells, (struct policy_tally){0});
+	}
 	e->policy_version = world_policy_version(e->world);
 }
 
@@ -212,7 +223,7 @@ static void visit(struct engine *e, const struct world_pod *wp, struct plan *pla
 		look_for_bad_notes(e, plan, &pod, &choice, ns);
 	}
 	if (first_of_workload(p, &pod, &who.owner)) {
-		policy_tally_add(&set, &who, p->cells);
+		policy_tally_add(&set, &who, p->cells.items);
 	}
 }
 
@@ -228,9 +239,9 @@ static void pass_end(struct engine *e, int64_t now, struct plan *plan)
 	struct policies_pass *p = e->pass;
 	struct policy_set set = policy_set_of(e->world);
 	p->running = false;
-	for (uint32_t i = 0; i < set.count && i < p->set_count; i++) {
+	for (uint32_t i = 0; i < set.count && i < p->cells.count; i++) {
 		const struct policy *policy = set.items[i];
-		if (status_is_right(policy, &p->cells[i])) {
+		if (status_is_right(policy, &p->cells.items[i])) {
 			continue;
 		}
 		struct action *a = emit(e, plan, ACTION_POLICY_STATUS);
@@ -238,9 +249,9 @@ static void pass_end(struct engine *e, int64_t now, struct plan *plan)
 		a->uid = arena_strdup(&plan->arena, policy->uid);
 		a->resource_version = arena_strdup(&plan->arena, policy->resource_version);
 		a->generation = policy->generation;
-		a->matched = p->cells[i].matched;
-		a->automated = p->cells[i].automated;
-		a->overlapping = p->cells[i].overlapping;
+		a->matched = p->cells.items[i].matched;
+		a->automated = p->cells.items[i].automated;
+		a->overlapping = p->cells.items[i].overlapping;
 		a->is_true = true;
 		a->accepted_ms = policy->status_accepted_ms;
 		a->overlapping_ms = policy->status_overlapping == a->overlapping
@@ -252,6 +263,8 @@ static void pass_end(struct engine *e, int64_t now, struct plan *plan)
 		a->message = "The policy is in force.";
 		p->asked_at = now;
 	}
+	VEC_CLEAR(&p->met);
+	map_clear(&p->met_index);
 }
 
 void policies_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
@@ -271,7 +284,7 @@ void policies_step(struct engine *e, struct engine_now now, uint32_t budget, str
 		pass_begin(e, p, now.mono_ms);
 	}
 	/* Cells belong to places in the set: another set, another pass. */
-	if (p->set_count != policy_set_of(e->world).count) {
+	if (p->cells.count != policy_set_of(e->world).count) {
 		pass_begin(e, p, now.mono_ms);
 	}
 	uint32_t slots = (uint32_t)world_pod_slots(e->world);
@@ -298,7 +311,7 @@ void policies_finish(struct engine *e)
 	if (e->pass == NULL) {
 		return;
 	}
-	free(e->pass->cells);
+	VEC_FINISH(&e->pass->cells);
 	VEC_FINISH(&e->pass->met);
 	VEC_FINISH(&e->pass->told);
 	map_finish(&e->pass->met_index);

@@ -15,11 +15,12 @@ struct told_pod {
 struct policies_pass {
 	bool running;
 	int64_t started_at;
-	uint32_t at;		    /* next slot of the world's pods */
-	uint32_t set_count;	    /* policies when the pass began */
-	struct policy_tally *cells; /* owned, set_count of them */
+	uint32_t at; /* next slot of the world's pods */
 	struct {
-		VEC_FIELDS(uint64_t); /* hashes of workloads met */
+		VEC_FIELDS(struct policy_tally);
+	} cells; /* of each policy that there was when the pass began */
+	struct {
+		VEC_FIELDS(uint64_t); /* hashes of workloads met; none between passes */
 	} met;
 	struct map met_index;
 	struct arena arena;
@@ -35,5 +36,7 @@ void policies_step(struct engine *e, struct engine_now now, uint32_t budget, str
 bool policies_running(const struct engine *e); /* a pass has slices left */
 void policies_finish(struct engine *e);
 struct policies_pass *policies_pass_of(struct engine *e); /* made when first asked for */
+/* What was put into the lists by itself is found from now on. */
+void policies_pass_index(struct policies_pass *p);
 
 #endif

@@ -105,8 +105,9 @@ void resizes_new_term(struct resizes *resizes);
 /* --- resizes.c: the table --- */
 struct resize *resize_find(const struct resizes *resizes, const char *uid); /* NULL: nobody */
 struct resize *resize_touch(struct resizes *resizes, const char *uid); /* awake; made if need be */
-/* Of a journal, in the order in which they were. */
-struct resize *resize_restore(struct resizes *resizes, const char *uid, bool rests);
+/* Of a journal, in the order in which they were: takes its texts. False: there is one for the
+ * tenant. */
+bool resize_restore(struct resizes *resizes, const struct resize *kept);
 void resize_unask(struct resize *r);
 void resize_wake(struct resizes *resizes, const char *uid);
 void resize_rest(struct resizes *all, uint32_t i); /* one that is awake */

@@ -95,13 +95,14 @@ struct resize *resize_touch(struct resizes *resizes, const char *uid)
 	return resize_find(resizes, uid);
 }
 
-struct resize *resize_restore(struct resizes *resizes, const char *uid, bool rests)
+bool resize_restore(struct resizes *resizes, const struct resize *kept)
 {
-	if (rests && resize_find(resizes, uid) == NULL) {
-		make(resizes, uid);
-		return resize_find(resizes, uid);
+	if (resize_find(resizes, kept->uid) != NULL) {
+		return false;
 	}
-	return resize_touch(resizes, uid);
+	VEC_PUSH(&resizes->items, *kept);
+	map_put(&resizes->by_uid, hash_text(kept->uid), (uint32_t)resizes->items.count - 1);
+	return true;
 }
 
 void resize_noted(struct resizes *resizes, const struct change *c)

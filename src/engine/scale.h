@@ -29,8 +29,6 @@ struct engine;
 struct holder;
 struct outcome;
 struct picture;
-struct str;
-struct unpack;
 struct waiter;
 struct world;
 struct world_pod;
@@ -111,7 +109,6 @@ const char *scale_refusal(struct engine *e, const struct waiter *w);
 /* What was asked for; not whether anybody answers. */
 void scale_forget(struct scale *s);
 void scale_finish(struct scale *s);
-bool scale_rest_unpack(struct scale *scale, struct unpack *u);
 
 /* standin.c */
 bool standin_is_one(const struct world_pod *p);
@@ -127,7 +124,6 @@ const char *standins_refused(const struct scale *scale, uint64_t key);
 void standin_settle(struct scale *scale, uint64_t id, const struct outcome *o);
 void standins_asked(struct scale *scale); /* into scale.asked */
 void standins_let_go(struct engine *e, struct plan *plan);
-bool standin_unpack(struct scale *scale, struct unpack *u);
 
 /* scale_where.c: what a tenant says of nodes */
 uint64_t scale_key(struct world *world, const struct waiter *w);

@@ -2,7 +2,7 @@
  * forgotten; what may or may not have happened counts as having happened until the watch tells. */
 #include "state.h"
 
-#include "journal_parts.h"
+#include "journal.h"
 #include "model/names.h"
 #include "record/tables.h"
 

@@ -3,11 +3,8 @@
 
 #include <stdlib.h>
 
-#include "journal_parts.h"
+#include "state.h"
 
-/* One comes with each pod that is moved, and few are (docs/design/rolling.md#a-move), or that is
- * recycled; of more the one that would end first makes way. */
-#define SHUNS_MAX 256
 /* More than any GPU has: nothing fits what is left. */
 #define OUT_OF_SIGHT ((int64_t)4 * MODEL_GPU_MILLI)
 
@@ -125,34 +122,4 @@ void shuns_show(struct shuns *shuns)
 		move(shuns->picture, *at, OUT_OF_SIGHT);
 	}
 	VEC_CLEAR(&shuns->hidden);
-}
-
-/* --- the journal --- */
-
-void shuns_save(const struct shuns *shuns, struct str *scratch, state_put put, void *data)
-{
-	vec_for_each (const struct shun, s, &shuns->items) {
-		str_reset(scratch);
-		str_append_char(scratch, RECORD_SHUN);
-		pack_u64(scratch, s->workload);
-		pack_text(scratch, s->what);
-		pack_u64(scratch, s->is_node ? 1 : 0);
-		pack_i64(scratch, s->until);
-		ENSURE(!scratch->overflow);
-		put(data, scratch);
-	}
-}
-
-bool shun_unpack(struct shuns *shuns, struct unpack *u)
-{
-	uint64_t workload = unpack_u64(u);
-	const char *what = unpack_text(u);
-	bool is_node = unpack_u64(u) != 0;
-	int64_t until = unpack_i64(u);
-	if (u->bad || text_empty(what) || shuns->items.count >= SHUNS_MAX) {
-		return false;
-	}
-	struct shun s = {workload, xstrdup(what), is_node, until};
-	VEC_PUSH(&shuns->items, s);
-	return true;
 }

@@ -21,6 +21,10 @@ struct picture;
 struct pod;
 struct waiter;
 
+/* One comes with each pod that is moved, and few are (docs/design/rolling.md#a-move), or that is
+ * recycled; of more the one that would end first makes way. */
+#define SHUNS_MAX 256
+
 struct shun {
 	uint64_t workload; /* company_workload's */
 	char *what;	   /* owned; a GPU's UUID, or */

@@ -254,11 +254,14 @@ static void take_list(struct unpack *u, const struct record_row *r, char *record
 	memcpy(record + r->count_at, &count, sizeof count);
 }
 
-/* It grows with what is read, not with what its count says. */
+/* It grows with what is read, not with what its count says. One that has something was read before.
+ */
 static void take_vec(struct unpack *u, const struct record_row *r, char *record)
 {
-	struct any_vec all = {0};
+	struct any_vec all;
 	size_t size = r->of->size;
+	memcpy(&all, record + r->at, sizeof all);
+	u->bad |= all.count > 0;
 	for (uint32_t n = unpack_count(u); n > 0 && !u->bad; n--) {
 		if (all.count == all.room) {
 			all.items = vec_grow(all.items, &all.room, all.count + 1, size);

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/journal.h"
-#include "journal_parts.h"
+#include "journal.h"
 #include "model/names.h"
 
 #define VERSION	    "fuzz"

@@ -136,6 +136,37 @@ Test(journal_damage, another_version_is_refused)
 	bed_free(b);
 }
 
+/* The head of one that was written when the number of the format was still written by hand, and of
+ * one whose tables are others: the same version of the program is no excuse. */
+Test(journal_damage, another_format_is_refused)
+{
+	static const uint64_t formats[] = {76, UINT64_MAX};
+	for (size_t i = 0; i < COUNT_OF(formats); i++) {
+		CLEANUP(str_finish) struct str journal = STR_INIT(4096), head = STR_INIT(4096);
+		struct journal_summary sum;
+		struct fault f = {0};
+		str_append_char(&head, 'H');
+		pack_text(&head, "aliquot-journal");
+		pack_u64(&head, formats[i]);
+		pack_text(&head, BED_VERSION);
+		for (int number = 0; number < 20; number++) {
+			pack_i64(&head, number);
+		}
+		str_append(&journal, (const char[8]){(char)head.len}, 8);
+		str_append(&journal, str_text(&head), head.len);
+		put_sum(journal.p);
+		cr_assert_eq(journal_replay(
+				     (struct view){journal.p, journal.len}, BED_VERSION, &sum, &f),
+			-1);
+		cr_expect_eq(f.kind, FAULT_INVALID);
+		cr_expect(strstr(f.message, "written in another format than this program reads") !=
+				  NULL,
+			"%s", f.message);
+		cr_expect(strstr(f.message, "replay it with the build that wrote it") != NULL, "%s",
+			f.message);
+	}
+}
+
 Test(journal_damage, a_torn_end_is_the_end)
 {
 	struct bed *b = bed_new(2, 0, false);

@@ -2,7 +2,7 @@
 #include "record/record_table.h"
 
 #include "base/vec.h"
-#include "covers.h"
+#include "../covers.h"
 
 struct inner {
 	const char *text;

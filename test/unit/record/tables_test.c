@@ -1,7 +1,7 @@
 /* The tables of the nouns: no member of a struct is forgotten. */
 #include "record/tables.h"
 
-#include "covers.h"
+#include "../covers.h"
 #include "model/checkpoint.h"
 #include "model/plan.h"
 #include "record/change.h"
@@ -37,6 +37,23 @@ Test(tables, every_member_has_a_row)
 	EXPECT_COVERS(checkpoint_table, struct checkpoint);
 	EXPECT_COVERS(action_table, struct action);
 	EXPECT_COVERS(change_table, struct change);
+	EXPECT_COVERS(*table_below(&pod_table, "extra.ports.items"), struct host_port);
+	EXPECT_COVERS(*table_below(&pod_table, "neighbours"), struct neighbour_term);
+	EXPECT_COVERS(*table_below(&pod_table, "identity"), struct gpu_identity);
+	EXPECT_COVERS(*table_below(&inject_claim_table, "others"), struct inject_class);
+	EXPECT_COVERS(*table_below(&node_table, "taints"), struct taint);
+	EXPECT_COVERS(*table_below(&node_state_table, "devices"), struct device_state);
+	EXPECT_COVERS(*table_below(&node_state_table, "uses"), struct pod_use);
+	EXPECT_COVERS(*table_below(&sizing_table, "heal_memory"), struct sizing_heal);
+	EXPECT_COVERS(*table_below(&rollout_table, "kinds"), struct rollout_kind);
+	EXPECT_COVERS(*table_below(&rollout_table, "windows"), struct rollout_window);
+	EXPECT_COVERS(*table_below(&policy_table, "owner_kinds"), struct owner_kind);
+	EXPECT_COVERS(*table_below(&recommendation_table, "target"), struct workload_key);
+	EXPECT_COVERS(
+		*table_below(&recommendation_table, "containers"), struct recommended_container);
+	EXPECT_COVERS(
+		*table_below(&recommendation_table, "conditions"), struct recommended_condition);
+	EXPECT_COVERS(*table_below(&action_table, "surge"), struct surge_order);
 }
 
 /* The bounds of a row are told by the table that it is of: each table of a part is whole. */
