@@ -16,7 +16,6 @@ struct access {
 	struct kube *kube; /* borrowed */
 	uint64_t call;
 	int64_t next_at, now;
-	bool leads;
 	enum sizer_surge told;
 };
 
@@ -27,11 +26,9 @@ struct access *access_create(struct kube *kube)
 	return a;
 }
 
-void access_destroy(struct access *a)
+static void access_destroy(void *self)
 {
-	if (a == NULL) {
-		return;
-	}
+	struct access *a = self;
 	kube_cancel(a->kube, a->call);
 	free(a);
 }
@@ -75,18 +72,18 @@ static void write_review(struct str *out)
 	build_end(&b);
 }
 
-void access_step(struct access *a, int64_t now_mono_ms, bool leads)
+static void access_step(void *self, const struct turn *turn)
 {
-	a->now = now_mono_ms;
-	a->leads = leads;
-	if (!leads) {
+	struct access *a = self;
+	a->now = turn->now;
+	if (!turn->leads) {
 		kube_cancel(a->kube, a->call);
 		a->call = 0;
-		a->next_at = now_mono_ms;
+		a->next_at = turn->now;
 		a->told = SIZER_SURGE_UNKNOWN;
 		return;
 	}
-	if (a->call != 0 || now_mono_ms < a->next_at) {
+	if (a->call != 0 || turn->now < a->next_at) {
 		return;
 	}
 	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX);
@@ -100,10 +97,13 @@ void access_step(struct access *a, int64_t now_mono_ms, bool leads)
 	a->call = kube_put(a->kube, &w, on_access_answer, a);
 }
 
-int64_t access_deadline(const struct access *a)
+static int64_t access_deadline(const void *self, const struct turn *turn)
 {
-	return a->call == 0 && a->leads ? a->next_at : TIME_NEVER;
+	const struct access *a = self;
+	return a->call == 0 && turn->leads ? a->next_at : TIME_NEVER;
 }
+
+const struct part access_part = {access_step, access_deadline, access_destroy};
 
 enum sizer_surge access_surge(const struct access *a)
 {

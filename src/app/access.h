@@ -6,16 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/part.h"
 #include "kube/client.h"
 #include "sizer/sizer.h"
 
 struct access;
 
 struct access *access_create(struct kube *kube); /* borrowed */
-void access_destroy(struct access *a);
 /* Who does not lead forgets what he was told. */
-void access_step(struct access *a, int64_t now_mono_ms, bool leads);
-int64_t access_deadline(const struct access *a);
+extern const struct part access_part;
 enum sizer_surge access_surge(const struct access *a);
 
 #endif

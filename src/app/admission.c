@@ -6,7 +6,8 @@
 static const struct namespace *view_namespace(void *data, const char *name)
 {
 	struct controller *c = data;
-	const struct world_namespace *n = world_namespace_find(engine_world(c->engine), name);
+	const struct world_namespace *n =
+		world_namespace_find(engine_world(c->control.engine), name);
 	return n != NULL && n->known ? &n->noun : NULL;
 }
 
@@ -14,52 +15,52 @@ static struct policy_set view_policies(void *data)
 {
 	struct controller *c = data;
 	struct policy_set set;
-	set.items = world_policies(engine_world(c->engine), &set.count);
+	set.items = world_policies(engine_world(c->control.engine), &set.count);
 	return set;
 }
 
 static bool view_limits(void *data, const char *ns)
 {
 	struct controller *c = data;
-	const struct world_namespace *n = world_namespace_find(engine_world(c->engine), ns);
+	const struct world_namespace *n = world_namespace_find(engine_world(c->control.engine), ns);
 	return n != NULL && n->gpu_limits > 0;
 }
 
 static const char *view_zero_quota(void *data, const struct pod *pod)
 {
 	struct controller *c = data;
-	return world_zero_quota(engine_world(c->engine), pod);
+	return world_zero_quota(engine_world(c->control.engine), pod);
 }
 
 static const struct groups *view_groups(void *data)
 {
 	const struct controller *c = data;
-	return c->groups;
+	return c->control.groups;
 }
 
 static bool view_basic_group(void *data, const struct pod *pod)
 {
 	const struct controller *c = data;
-	return podgroups_frees(c->pod_groups, pod);
+	return podgroups_frees(c->control.pod_groups, pod);
 }
 
 static const struct advised *view_recommendation(void *data, const struct workload_key *workload)
 {
 	const struct controller *c = data;
-	return advice_find(c->advice, workload);
+	return advice_find(c->control.advice, workload);
 }
 
 static bool view_meets_others(void *data, const struct pod *pod)
 {
 	struct controller *c = data;
-	return world_meets_others(engine_world(c->engine), pod);
+	return world_meets_others(engine_world(c->control.engine), pod);
 }
 
 static bool view_unshared(
 	void *data, const struct pod *pod, const struct pairs *class, struct unfit_tally *ret_why)
 {
 	struct controller *c = data;
-	return pools_refuse(c->pools, engine_world(c->engine), pod, class, ret_why);
+	return pools_refuse(c->pools, engine_world(c->control.engine), pod, class, ret_why);
 }
 
 static enum reason view_may_convert(void *data, const char *ns)

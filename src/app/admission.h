@@ -2,7 +2,7 @@
 #ifndef APP_ADMISSION_H
 #define APP_ADMISSION_H
 
-#include "parts.h"
+#include "controller.h"
 
 struct hook_view admission_view(struct controller *c);
 /* The same view for the sizer, which asks before it lets a pod go. */

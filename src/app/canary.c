@@ -25,7 +25,7 @@ struct canary {
 	int64_t next_at;
 	int64_t now;
 	int misses;
-	bool leads;
+	bool asks; /* there is something to ask */
 	bool ever;
 	int64_t seen_ms;
 	char refused_by[REFUSAL_NAME_MAX]; /* a policy, which was not ours; "": none did */
@@ -43,11 +43,9 @@ struct canary *canary_create(struct kube *kube)
 	return c;
 }
 
-void canary_destroy(struct canary *c)
+static void canary_destroy(void *self)
 {
-	if (c == NULL) {
-		return;
-	}
+	struct canary *c = self;
 	kube_cancel(c->kube, c->call);
 	free(c);
 }
@@ -149,20 +147,21 @@ static void canary_forget(struct canary *c)
 	metric_set(c->reachable, 0);
 }
 
-void canary_set_image(struct canary *c, const char *image)
+void canary_prepare(struct canary *c, const char *image, bool asks)
 {
 	c->image = image;
+	c->asks = asks;
 }
 
-void canary_step(struct canary *c, int64_t now_mono_ms, bool leads)
+static void canary_step(void *self, const struct turn *turn)
 {
-	c->now = now_mono_ms;
-	c->leads = leads;
-	if (!leads) {
+	struct canary *c = self;
+	c->now = turn->now;
+	if (!turn->leads || !c->asks) {
 		canary_forget(c);
 		return;
 	}
-	if (c->call != 0 || now_mono_ms < c->next_at) {
+	if (c->call != 0 || turn->now < c->next_at) {
 		return;
 	}
 	CLEANUP(str_finish) struct str body = STR_INIT(4096);
@@ -176,10 +175,13 @@ void canary_step(struct canary *c, int64_t now_mono_ms, bool leads)
 	c->call = kube_put(c->kube, &w, on_canary_answer, c);
 }
 
-int64_t canary_deadline(const struct canary *c)
+static int64_t canary_deadline(const void *self, const struct turn *turn)
 {
-	return c->call == 0 && c->leads ? c->next_at : TIME_NEVER;
+	const struct canary *c = self;
+	return c->call == 0 && turn->leads && c->asks ? c->next_at : TIME_NEVER;
 }
+
+const struct part canary_part = {canary_step, canary_deadline, canary_destroy};
 
 bool canary_reached(const struct canary *c)
 {

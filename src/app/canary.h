@@ -8,18 +8,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/part.h"
 #include "kube/client.h"
 
 struct canary;
 
 struct canary *canary_create(struct kube *kube);
-void canary_destroy(struct canary *c);
-/* Our own, of which a cluster's policies know where it is from; borrowed until the next call. */
-void canary_set_image(struct canary *c, const char *image);
-/* `leads`: there is something to ask and it is this one's to ask; false: what was seen is
- * forgotten. */
-void canary_step(struct canary *c, int64_t now_mono_ms, bool leads);
-int64_t canary_deadline(const struct canary *c);
+/* Who does not lead, or has nothing to ask, forgets what was seen. */
+extern const struct part canary_part;
+/* Our own image, of which a cluster's policies know where it is from; borrowed until the next call.
+ * `asks`: there is a webhook to be reached. */
+void canary_prepare(struct canary *c, const char *image, bool asks);
 bool canary_reached(
 	const struct canary *c); /* the last answer, or the one before, carried our mark */
 const char *canary_refused_by(const struct canary *c); /* the last one; NULL: it was not */

@@ -383,11 +383,9 @@ struct certs *certs_create(struct kube *kube, const struct certs_config *config,
 	return c;
 }
 
-void certs_destroy(struct certs *c)
+static void certs_destroy(void *self)
 {
-	if (c == NULL) {
-		return;
-	}
+	struct certs *c = self;
 	kube_cancel(c->kube, c->call);
 	agent_leaf_destroy(c->agent_leaf);
 	arena_wipe(&c->arena);
@@ -398,10 +396,11 @@ void certs_destroy(struct certs *c)
 	free(c);
 }
 
-void certs_step(struct certs *c, int64_t now_mono_ms)
+static void certs_step(void *self, const struct turn *turn)
 {
-	c->now = now_mono_ms;
-	if (c->state != CERTS_IDLE || now_mono_ms < c->next_at) {
+	struct certs *c = self;
+	c->now = turn->now;
+	if (c->state != CERTS_IDLE || turn->now < c->next_at) {
 		return;
 	}
 	struct kube_path path = secret_path(c);
@@ -409,10 +408,14 @@ void certs_step(struct certs *c, int64_t now_mono_ms)
 	c->call = kube_get(c->kube, &path, on_certs_secret, c);
 }
 
-int64_t certs_deadline(const struct certs *c)
+static int64_t certs_deadline(const void *self, const struct turn *turn)
 {
+	const struct certs *c = self;
+	(void)turn;
 	return c->state == CERTS_IDLE ? c->next_at : TIME_NEVER;
 }
+
+const struct part certs_part = {certs_step, certs_deadline, certs_destroy};
 
 const char *certs_trust(const struct certs *c)
 {

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/metric.h"
+#include "base/part.h"
 #include "io/tls.h"
 #include "kube/client.h"
 #include "model/labels.h"
@@ -40,9 +41,7 @@ struct certs;
 
 struct certs *certs_create(struct kube *kube, const struct certs_config *config,
 	const struct certs_events *events, void *data);
-void certs_destroy(struct certs *c);
-void certs_step(struct certs *c, int64_t now_mono_ms);
-int64_t certs_deadline(const struct certs *c);
+extern const struct part certs_part;
 /* Every authority of ours that is, was or will be one, as last read; NULL: none was read yet.
  * Borrowed until the next step. */
 const char *certs_trust(const struct certs *c);

@@ -1,16 +1,12 @@
 /* The storyline: make the parts, then turn after turn let each take its step, then leave in good
- * order.
+ * order. What decides is src/control, whose header says in which order; what only a process has is
+ * added to it here: certificates, the webhook's server, files, signals.
  *
- *     watches -> engine.observe          (kube/feeds.c)
- *     volumes of those who wait -> engine.observe   (volumes.c)
- *     agents of nodes with tenants -> engine.observe   (agent_states.c)
- *     use of pods with a GPU             (usages.c)
- *     recommendations, groups -> what admission needs of them
- *     who scales workloads, disruption budgets -> what the sizer needs of them   (around)
- *     use -> sizer.step -> plan -> act   (sizes.c)
- *     engine.step -> plan -> act         (turn, below)
- *     act -> outcome -> engine.settle
- *     admission -> hook                  (routes.c), with what the world knows */
+ *     watches, agents -> control          (on_seen_change, below)
+ *     volumes of those who wait -> control   (volumes.c)
+ *     use of pods with a GPU -> rightsizing  (usages.c)
+ *     control -> plan -> act              (on_action, below)
+ *     admission -> hook                   (routes.c), with what the world knows */
 #include "controller.h"
 
 #include <stdio.h>
@@ -22,7 +18,6 @@
 #include "base/rand.h"
 #include "ending.h"
 #include "errands.h"
-#include "heards.h"
 #include "kube/file.h"
 #include "model/names.h"
 #include "model/refusal.h"
@@ -31,82 +26,44 @@
 
 /* Units of work of one engine step, about half a millisecond on a slow core. */
 #define STEP_BUDGET 4000
-/* Changes gather for this long before the engine looks at them: a burst becomes one plan. */
-#define STEP_EVERY_MS 10
-/* And so many times as long as the last step took: a burst in a large cluster is many outcomes,
- * each of which asks for another step, and what they would cost is taken from who has to answer our
- * writes. But nobody who is new waits for longer than this. */
-#define STEP_REST_TIMES	 8
-#define STEP_REST_MAX_MS 100
-/* What is decided while so many writes wait would only wait behind them, and the step takes its
- * time from those that answer them. */
-#define STEP_BUSY_TIMES	 32
-#define STEP_BUSY_MAX_MS 250
 /* The journal in memory is the largest page. */
 #define DEBUG_REPLY_BYTES ((size_t)72 << 20)
 /* Probes, and whoever reads metrics. */
 #define PAGES_CONNECTIONS 64
 
-static bool on_watch_change(void *data, const struct change *change)
+/* --- what control hears and wants --- */
+
+static uint64_t on_seed(void *data)
+{
+	(void)data;
+	return rng_system_seed();
+}
+
+static void on_wake(void *data, int64_t at)
 {
 	struct controller *c = data;
-	if (change->kind == KIND_RECOMMENDATION) {
-		return advice_apply(c->advice, change) && sizes_observe(c->sizes, change);
-	}
-	if (change->kind == KIND_GROUP) {
-		return groups_apply(c->groups, change);
-	}
-	if (change->kind == KIND_SCALER || change->kind == KIND_SCALED_OBJECT ||
-		change->kind == KIND_BUDGET) {
-		return around_apply(c->around, change);
-	}
-	if (change->kind == KIND_POD_GROUP) {
-		podgroups_apply(c->pod_groups, change);
-		return true;
-	}
-	unseen_observe(&c->unseen, change, clock_mono(c->clock));
-	agents_observe(c->agents, change);
-	usages_observe(c->usages, change);
-	bool taken = engine_observe(c->engine, change);
-	sizes_look(c->sizes, change);
-	return taken;
+	loop_wake_at(c->loop, at);
 }
 
-static bool on_node_state(void *data, const struct change *change)
+static void on_leader(void *data, bool leads)
 {
 	struct controller *c = data;
-	return engine_observe(c->engine, change);
-}
-
-static void on_fate(void *data, const char *uid, struct share_fate *ret)
-{
-	const struct controller *c = data;
-	engine_share_fate(c->engine, uid, ret);
-}
-
-static bool on_evicts(void *data, const char *uid)
-{
-	struct controller *c = data;
-	return engine_evicts(c->engine, uid);
-}
-
-static struct engine_now controller_now(const struct controller *c)
-{
-	return (struct engine_now){clock_mono(c->clock), clock_policy(c->clock)};
-}
-
-static void on_leader_change(void *data, bool leads)
-{
-	struct controller *c = data;
-	struct change change = {.type = CHANGE_LEADER, .leads = leads};
 	log_info(leads ? "leading" : "not leading any more", LOG_S("identity", c->identity));
-	engine_observe(c->engine, &change);
-	if (leads) {
-		heards_recall(c->engine, c->election);
-	}
+	control_lead(&c->control, leads);
 }
 
-static void on_write_outcome(void *data, const struct action *action, const struct outcome *outcome)
+static bool on_seen_change(void *data, const struct change *change)
+{
+	struct controller *c = data;
+	if (change->kind < KIND_ENGINE) {
+		unseen_observe(&c->unseen, change, clock_mono(c->clock));
+		states_observe(c->control.states, change);
+		usages_observe(c->usages, change);
+	}
+	return control_observe(&c->control, change);
+}
+
+static void on_outcome(void *data, const struct action *action, const struct outcome *outcome)
 {
 	struct controller *c = data;
 	if (outcome->fault.kind != FAULT_NONE) {
@@ -116,51 +73,30 @@ static void on_write_outcome(void *data, const struct action *action, const stru
 			LOG_I("unknown", outcome->fault.unknown_outcome));
 	}
 	char policy[REFUSAL_NAME_MAX];
-	bool fenced = act_was_fenced(action, &outcome->fault);
-	if (!fenced && refusal_by_policy(outcome->fault.message, policy)) {
+	if (!act_was_fenced(action, &outcome->fault) &&
+		refusal_by_policy(outcome->fault.message, policy)) {
 		log_warn("an admission policy refuses what we write",
 			LOG_S("action", action_name(action)), LOG_S("name", action->name),
 			LOG_S("policy", policy));
 	}
-	if (fenced) {
-		log_warn("the API server says that the lease is in a later term: it is read again",
-			LOG_I("term", election_term(c->election)), LOG_S("name", action->name));
-		election_doubt(c->election);
-	}
-	if (!sizes_settle(c->sizes, action, outcome)) {
-		engine_settle(c->engine, controller_now(c), action->id, outcome);
-	}
+	control_settle(&c->control, action, outcome);
 }
 
-static int64_t leader_write_ms(void *data)
+static void on_action(void *data, struct action *a)
 {
 	struct controller *c = data;
-	return election_write_ms(c->election, clock_mono(c->clock));
-}
-
-static int64_t leader_term(void *data)
-{
-	const struct controller *c = data;
-	return election_term(c->election);
-}
-
-static bool leads(void *data)
-{
-	const struct controller *c = data;
-	return election_leads(c->election);
-}
-
-/* What is evicted must come back through the webhook (C3). */
-static void tell_reach(struct controller *c)
-{
-	struct change change = {.type = CHANGE_REACH,
-		.reached = canary_reached(c->canary),
-		.unsure = canary_refused_by(c->canary) != NULL};
-	if (change.reached != c->told_reached || change.unsure != c->told_unsure) {
-		c->told_reached = change.reached;
-		c->told_unsure = change.unsure;
-		engine_observe(c->engine, &change);
+	if (sizer_owns(a->id)) {
+		return;
 	}
+	if (a->type == ACTION_CREATE_CAPACITY && a->claim == NULL) {
+		a->runtime_class = c->runtime_class;
+	}
+	if (a->type == ACTION_EVENT && a->warning) {
+		log_warn("told", LOG_S("reason", a->event_reason), LOG_S("ns", a->ns),
+			LOG_S("name", a->name), LOG_S("message", a->message));
+	}
+	log_debug("acting", LOG_S("action", action_name(a)), LOG_S("name", a->name),
+		LOG_I("id", a->id));
 }
 
 /* --- the webhook's server: it exists from the first certificate on --- */
@@ -196,104 +132,57 @@ static void on_new_identity(void *data, const struct tls_identity *identity)
 	log_info("serving admission", LOG_I("port", server_port(c->webhook)));
 }
 
-/* --- one turn --- */
-
-static int64_t rest_after(const struct controller *c, int64_t step_us)
+static bool leads(void *data)
 {
-	bool busy = act_is_busy(c->act);
-	int64_t rest = step_us * (busy ? STEP_BUSY_TIMES : STEP_REST_TIMES) / 1000;
-	rest = time_min(rest, busy ? STEP_BUSY_MAX_MS : STEP_REST_MAX_MS);
-	return rest > STEP_EVERY_MS ? rest : STEP_EVERY_MS;
+	const struct controller *c = data;
+	return control_leads(&c->control);
 }
 
-static void decide_if_due(struct controller *c, int64_t now)
+/* --- parts that are of several --- */
+
+static void connection_step(void *self, const struct turn *turn)
 {
-	if (now < c->step_at) {
-		loop_wake_at(c->loop, c->step_at);
-		return;
-	}
-	int64_t began = clock_mono_us();
-	engine_step(c->engine, controller_now(c), STEP_BUDGET, &c->plan);
-	heards_keep(c->engine, c->election);
-	int64_t took = clock_mono_us() - began;
-	metric_observe_us(metric_get(c->metrics, METRIC_HISTOGRAM, "aliquot_engine_step_seconds",
-				  "Time of one step of the engine.", NULL),
-		took);
-	for (size_t i = 0; i < c->plan.actions.count; i++) {
-		struct action *a = &c->plan.actions.items[i];
-		if (a->type == ACTION_CREATE_CAPACITY && a->claim == NULL) {
-			a->runtime_class = c->runtime_class;
-		}
-		if (a->type == ACTION_EVENT && a->warning) {
-			log_warn("told", LOG_S("reason", a->event_reason), LOG_S("ns", a->ns),
-				LOG_S("name", a->name), LOG_S("message", a->message));
-		}
-		log_debug("acting", LOG_S("action", action_name(a)), LOG_S("name", a->name),
-			LOG_I("id", a->id));
-		act_submit(c->act, a);
-	}
-	c->step_at = now + rest_after(c, took);
+	struct controller *c = self;
+	link_step(c->link, turn->now);
 }
+
+static int64_t connection_deadline(const void *self, const struct turn *turn)
+{
+	const struct controller *c = self;
+	(void)turn;
+	return link_deadline(c->link);
+}
+
+static const struct part connection_part = {connection_step, connection_deadline, NULL};
+
+static void compare_versions(void *self, const struct turn *turn)
+{
+	struct controller *c = self;
+	unseen_look(&c->unseen, election_version(c->control.election),
+		feeds_version(c->control.feeds, KIND_POD), turn->now);
+}
+
+static const struct part versions_part = {compare_versions, NULL, NULL};
+
+/* What is evicted must come back through the webhook (C3). */
+static void tell_reach(void *self, const struct turn *turn)
+{
+	struct controller *c = self;
+	(void)turn;
+	canary_prepare(c->canary, c->image, certs_published(c->certs) && c->webhook != NULL);
+	control_reach(&c->control, canary_reached(c->canary), canary_refused_by(c->canary),
+		canary_seen(c->canary));
+	sizer_may_surge(rightsizing_sizer(c->control.rightsizing), access_surge(c->access));
+}
+
+static const struct part reach_part = {tell_reach, NULL, NULL};
 
 static void on_controller_turn(void *data)
 {
 	struct controller *c = data;
 	ahead_look(&c->own_clock);
-	int64_t now = clock_mono(c->clock);
-	link_step(c->link, now);
-	election_step(c->election, now);
-	feeds_step(c->feeds, now);
-	unseen_look(
-		&c->unseen, election_version(c->election), feeds_version(c->feeds, KIND_POD), now);
-	volumes_step(c->volumes, now, election_leads(c->election));
-	errands_step(c, now);
-	certs_step(c->certs, now);
-	signer_step(c->signer, now, election_leads(c->election));
-	agents_step(c->agents, now, election_leads(c->election));
-	usages_step(c->usages, now, election_leads(c->election));
-	sizes_step(c->sizes, now, election_leads(c->election));
-	follow_step(&c->follow, now);
-	owners_step(c->owners, now);
-	zones_step(c->zones, now, election_leads(c->election));
-	group_status_step(c->group_status, now, election_leads(c->election));
-	canary_set_image(c->canary, c->image);
-	canary_step(c->canary, now,
-		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
-	tell_reach(c);
-	election_tell_refusal(c->election, canary_refused_by(c->canary));
-	sizes_reach(c->sizes, canary_reached(c->canary), canary_seen(c->canary));
-	access_step(c->access, now, election_leads(c->election));
-	sizes_may_surge(c->sizes, access_surge(c->access));
-	gate_step(&c->gate, now);
-	recorder_step(c->recorder, now);
 	log_flush(clock_wall(&clock_system));
-	decide_if_due(c, now);
-	act_step(c->act, now);
-	events_step(c->events, now);
-	ending_step(c, now);
-	int64_t at = engine_next_deadline(c->engine);
-	at = time_min(at, link_deadline(c->link));
-	at = time_min(at, election_deadline(c->election));
-	at = time_min(at, feeds_deadline(c->feeds));
-	at = time_min(at, errands_deadline(c));
-	at = time_min(at, volumes_deadline(c->volumes, election_leads(c->election)));
-	at = time_min(at, certs_deadline(c->certs));
-	at = time_min(at, signer_deadline(c->signer, election_leads(c->election)));
-	at = time_min(at, agents_deadline(c->agents, election_leads(c->election)));
-	at = time_min(at, usages_deadline(c->usages, election_leads(c->election)));
-	at = time_min(at, sizes_deadline(c->sizes, election_leads(c->election)));
-	at = time_min(at, follow_deadline(&c->follow));
-	at = time_min(at, owners_deadline(c->owners));
-	at = time_min(at, zones_deadline(c->zones));
-	at = time_min(at, group_status_deadline(c->group_status, election_leads(c->election)));
-	at = time_min(at, act_deadline(c->act));
-	at = time_min(at, events_deadline(c->events));
-	at = time_min(at, gate_deadline(&c->gate));
-	at = time_min(at, canary_deadline(c->canary));
-	at = time_min(at, access_deadline(c->access));
-	at = time_min(at, ending_deadline(c));
-	/* What is due now was just looked at; never spin faster than the engine's own pace. */
-	loop_wake_at(c->loop, at > now + STEP_EVERY_MS ? at : now + STEP_EVERY_MS);
+	loop_wake_at(c->loop, control_turn(&c->control, clock_mono(c->clock)));
 }
 
 /* --- the beginning --- */
@@ -342,123 +231,125 @@ static void make_recorder(struct controller *c)
 	struct recorder_config config = {.dir = c->options.journal,
 		.files = c->options.journal_files,
 		.memory_mib = c->options.debug ? c->options.journal_memory_mib : 0};
-	c->recorder = recorder_create(&config, c->clock, c->engine);
+	c->recorder = recorder_create(&config, c->clock, c->control.engine);
 }
 
-static void make_agents(struct controller *c)
+static void make_control(struct controller *c)
 {
-	struct agents_config config = {.loop = c->loop,
+	const struct options *o = &c->options;
+	const struct control_config config = {.kube = c->kube,
 		.clock = c->clock,
-		.metrics = c->metrics,
-		.certs = c->certs,
-		.own_keys = text_equals(c->options.agent_identity, "node"),
-		.agent_ns = c->options.agent_namespace,
-		.engine = c->engine,
-		.tell = on_node_state,
-		.data = c};
-	c->agents = agents_create(&config);
-}
-
-static int make_usages(struct controller *c, struct fault *f)
-{
-	struct usages_config config = {.loop = c->loop,
-		.clock = c->clock,
-		.metrics = c->metrics,
-		.world = engine_world(c->engine),
-		.options = &c->options};
-	c->usages = usages_create(&config, f);
-	if (c->usages == NULL) {
-		return -1;
-	}
-	struct sizes_config sizes = {.tell = on_node_state,
-		.fate = on_fate,
-		.evicts = on_evicts,
-		.data = c,
-		.kube = c->kube,
-		.clock = c->clock,
-		.world = engine_world(c->engine),
-		.groups = c->groups,
-		.owners = owners_port(c->owners),
-		.around = c->around,
-		.pod_groups = c->pod_groups,
-		.schedulers = c->scheduler_list,
-		.scheduler_count = c->scheduler_count,
-		.admission = admission_port(c),
-		.feeds = c->feeds,
-		.latest = usages_latest(c->usages),
-		.act = c->act,
-		.prometheus = usages_prometheus(c->usages),
-		.bill = bills_config(&c->options, &c->prices),
-		.round_ms = c->options.rightsizing_s * 1000,
-		.checkpoint_ms = c->options.checkpoint_s * 1000,
-		.context_mib = c->options.context_memory_mib,
-		.use_ms = c->options.usage_s * 1000};
-	c->sizes = sizes_create(&sizes);
-	return 0;
+		.lease = {.ns = NAME_NAMESPACE,
+			.name = NAME_CONTROLLER,
+			.term = NAME_TERM,
+			.identity = c->identity,
+			.never_lead = o->never_lead},
+		.act = {.image = o->image,
+			.pull_policy =
+				text_empty(o->image_pull_policy) ? NULL : o->image_pull_policy},
+		.engine = {.idle_grace_ms = o->idle_grace_s * 1000,
+			.open_timeout_ms = o->open_timeout_s * 1000,
+			.evictions_per_minute = (uint32_t)o->evictions_per_minute,
+			.lost_ms = o->reacquire_s * 1000,
+			.patience_ms = o->patience_s * 1000,
+			.stuck_ms = o->recycle_s * 1000,
+			.lacks_ms = o->preempt_s * 1000,
+			.scale_up_ms = o->scale_up_s * 1000,
+			.serve_ms = o->serve_s * 1000,
+			.context_mib = o->context_memory_mib,
+			.warm_gpus = (uint32_t)o->warm_gpus,
+			.injection = o->injection},
+		.own_keys = text_equals(o->agent_identity, "node"),
+		.agent_ns = o->agent_namespace,
+		.budget = STEP_BUDGET,
+		.keeps_events = true,
+		.stopwatch = clock_mono_us};
+	const struct control_port port = {.data = c,
+		.seed = on_seed,
+		.wake = on_wake,
+		.on_leader = on_leader,
+		.on_change = on_seen_change,
+		.on_outcome = on_outcome,
+		.on_action = on_action};
+	control_init(&c->control, &config, &port);
+	make_recorder(c);
 }
 
 static bool gathered(void *data, const char *group, struct sizer_gathered *ret)
 {
 	const struct controller *c = data;
-	return sizes_gathers(c->sizes, group, ret);
+	return sizer_gathers(rightsizing_sizer(c->control.rightsizing), group, ret);
 }
 
-static void make_leader_side(struct controller *c)
+/* Those that ask the API server, or read files, for control. */
+static void add_readers(struct controller *c)
 {
-	struct election_config lease = {.ns = NAME_NAMESPACE,
-		.name = NAME_CONTROLLER,
-		.term = NAME_TERM,
-		.identity = c->identity,
-		.never_lead = c->options.never_lead};
-	struct act_config act = {.image = c->options.image,
-		.pull_policy = text_empty(c->options.image_pull_policy)
-				       ? NULL
-				       : c->options.image_pull_policy};
-	struct act_events outcomes = {
-		.on_outcome = on_write_outcome, .write_ms = leader_write_ms, .term = leader_term};
-	struct engine_config engine = {.idle_grace_ms = c->options.idle_grace_s * 1000,
-		.open_timeout_ms = c->options.open_timeout_s * 1000,
-		.evictions_per_minute = (uint32_t)c->options.evictions_per_minute,
-		.lost_ms = c->options.reacquire_s * 1000,
-		.patience_ms = c->options.patience_s * 1000,
-		.stuck_ms = c->options.recycle_s * 1000,
-		.lacks_ms = c->options.preempt_s * 1000,
-		.scale_up_ms = c->options.scale_up_s * 1000,
-		.serve_ms = c->options.serve_s * 1000,
-		.context_mib = c->options.context_memory_mib,
-		.warm_gpus = (uint32_t)c->options.warm_gpus,
-		.injection = c->options.injection};
-	struct certs_config certs = {.ns = NAME_NAMESPACE,
+	struct control *k = &c->control;
+	struct parts *p = &k->parts;
+	const struct world *world = engine_world(k->engine);
+	const struct group_status_config groups = {c->kube, k->groups, gathered, c};
+	const struct zones_config zones = {
+		c->options.zoneinfo, c->clock, world, k->around, k->events};
+	parts_add(p, &connection_part, c);
+	parts_add(p, &versions_part, c);
+	parts_add(p, &errands_part, c);
+	c->volumes = parts_add(p, &volumes_part,
+		volumes_create(c->kube, world, rng_system_seed(), on_seen_change, c));
+	c->owners = parts_add(p, &owners_part, owners_create(c->kube));
+	c->follow = (struct follow){.world = world, .owners = owners_port(c->owners)};
+	parts_add(p, &follow_part, &c->follow);
+	c->zones = parts_add(p, &zones_part, zones_create(&zones));
+	c->group_status = parts_add(p, &group_status_part, group_status_create(&groups));
+	parts_add(p, &recorder_part, c->recorder);
+}
+
+/* Certificates, and who is let in by them. */
+static void add_doors(struct controller *c)
+{
+	struct control *k = &c->control;
+	struct parts *p = &k->parts;
+	const struct certs_config certs = {.ns = NAME_NAMESPACE,
 		.agent_ns = c->options.agent_namespace,
 		.extra_names = c->options.webhook_names};
-	struct certs_events certs_events = {.on_identity = on_new_identity, .leads = leads};
-	c->events =
-		events_create(c->kube, "aliquot.dev/controller", c->identity, rng_system_seed());
-	c->election = election_create(c->kube, &lease, on_leader_change, c);
-	c->act = act_create(c->kube, c->events, &act, &outcomes, c);
-	c->engine = engine_create(&engine, rng_system_seed());
-	make_recorder(c);
-	c->advice = advice_create();
-	c->groups = groups_create();
-	c->around = around_create();
-	c->pod_groups = podgroups_create();
-	const struct group_status_config groups = {c->kube, c->groups, gathered, c};
-	c->group_status = group_status_create(&groups);
-	const struct zones_config zones = {
-		c->options.zoneinfo, c->clock, engine_world(c->engine), c->around, c->events};
-	c->zones = zones_create(&zones);
-	c->feeds = feeds_create(c->kube, rng_system_seed(), on_watch_change, c);
-	c->volumes = volumes_create(
-		c->kube, engine_world(c->engine), rng_system_seed(), on_watch_change, c);
-	c->certs = certs_create(c->kube, &certs, &certs_events, c);
-	c->signer = signer_create(c->kube, c->options.agent_namespace, rng_system_seed());
-	make_agents(c);
-	c->canary = canary_create(c->kube);
-	c->access = access_create(c->kube);
-	c->follow =
-		(struct follow){.world = engine_world(c->engine), .owners = owners_port(c->owners)};
+	const struct certs_events events = {.on_identity = on_new_identity, .leads = leads};
+	c->certs = parts_add(p, &certs_part, certs_create(c->kube, &certs, &events, c));
+	c->signer = parts_add(p, &signer_part,
+		signer_create(c->kube, c->options.agent_namespace, rng_system_seed()));
+	const struct agents_config agents = {c->loop, c->certs, k->states};
+	c->agents = parts_add(p, &agents_part, agents_create(&agents));
+	c->canary = parts_add(p, &canary_part, canary_create(c->kube));
+	c->access = parts_add(p, &access_part, access_create(c->kube));
+	parts_add(p, &reach_part, c);
 	c->gate = (struct gate){
-		.world = engine_world(c->engine), .election = c->election, .clock = c->clock};
+		.world = engine_world(k->engine), .election = k->election, .clock = c->clock};
+	parts_add(p, &gate_part, &c->gate);
+	parts_add(p, &ending_part, c);
+}
+
+static int begin_rightsizing(struct controller *c, struct fault *f)
+{
+	struct usages_config usages = {.loop = c->loop,
+		.clock = c->clock,
+		.metrics = c->metrics,
+		.world = engine_world(c->control.engine),
+		.options = &c->options};
+	c->usages = parts_add(&c->control.parts, &usages_part, usages_create(&usages, f));
+	if (c->usages == NULL) {
+		return -1;
+	}
+	const struct rightsizing_config config = {.owners = owners_port(c->owners),
+		.schedulers = c->scheduler_list,
+		.scheduler_count = c->scheduler_count,
+		.admission = admission_port(c),
+		.bill = bills_config(&c->options, &c->prices),
+		.round_ms = c->options.rightsizing_s * 1000,
+		.checkpoint_ms = c->options.checkpoint_s * 1000,
+		.context_mib = c->options.context_memory_mib,
+		.prometheus = usages_prometheus(c->usages),
+		.latest = usages_latest(c->usages),
+		.use_ms = c->options.usage_s * 1000};
+	control_begin(&c->control, &config);
+	return 0;
 }
 
 static void make_hook(struct controller *c)
@@ -511,45 +402,23 @@ static int controller_init(struct controller *c, struct fault *f)
 	if (make_connection(c, f) < 0) {
 		return -1;
 	}
-	c->owners = owners_create(c->kube);
+	make_control(c);
+	add_readers(c);
+	add_doors(c);
 	make_hook(c);
-	make_leader_side(c);
-	return make_usages(c, f) < 0 ? -1 : make_pages(c, f);
+	return begin_rightsizing(c, f) < 0 ? -1 : make_pages(c, f);
 }
 
 static void controller_finish(struct controller *c)
 {
-	if (c->kube != NULL) {
-		errands_cancel(c);
-	}
 	server_destroy(c->webhook);
 	server_destroy(c->pages);
-	access_destroy(c->access);
-	canary_destroy(c->canary);
-	agents_destroy(c->agents);
-	sizes_destroy(c->sizes);
-	usages_destroy(c->usages);
-	signer_destroy(c->signer);
-	certs_destroy(c->certs);
-	feeds_destroy(c->feeds);
-	volumes_destroy(c->volumes);
-	act_destroy(c->act);
-	election_destroy(c->election);
-	events_destroy(c->events);
-	engine_destroy(c->engine);
-	advice_destroy(c->advice);
-	group_status_destroy(c->group_status);
-	groups_destroy(c->groups);
-	zones_destroy(c->zones);
-	around_destroy(c->around);
-	podgroups_destroy(c->pod_groups);
-	owners_destroy(c->owners);
+	control_finish(&c->control);
 	recorder_destroy(c->recorder);
 	hook_destroy(c->hook);
 	pools_destroy(c->pools);
 	link_destroy(c->link);
 	crash_destroy(c->crash);
-	plan_finish(&c->plan);
 	VEC_FINISH(&c->unhealthy_shown);
 	metric_registry_destroy(c->metrics);
 	loop_destroy(c->loop);

@@ -43,7 +43,7 @@ static void begin_drain(struct controller *c, int64_t now)
 {
 	c->draining = true;
 	c->release_by = now + SAVE_WAIT_MS;
-	sizes_end(c->sizes);
+	rightsizing_end(c->control.rightsizing);
 	if (c->webhook == NULL) {
 		c->drained = true;
 	} else {
@@ -59,8 +59,10 @@ void ending_on_signals(struct controller *c)
 	}
 }
 
-void ending_step(struct controller *c, int64_t now)
+static void ending_step(void *self, const struct turn *turn)
 {
+	struct controller *c = self;
+	int64_t now = turn->now;
 	if (!c->stopping || now < c->linger_until) {
 		return;
 	}
@@ -68,17 +70,21 @@ void ending_step(struct controller *c, int64_t now)
 		begin_drain(c, now);
 	}
 	bool late = now >= c->release_by;
-	if (!c->releasing && (late || sizes_ended(c->sizes, election_leads(c->election)))) {
+	if (!c->releasing &&
+		(late || rightsizing_ended(c->control.rightsizing, control_leads(&c->control)))) {
 		c->releasing = true;
 		c->release_by = now + RELEASE_WAIT_MS;
-		election_release(c->election);
-	} else if (c->releasing && c->drained && (late || election_is_released(c->election))) {
+		election_release(c->control.election);
+	} else if (c->releasing && c->drained &&
+		   (late || election_is_released(c->control.election))) {
 		loop_stop(c->loop);
 	}
 }
 
-int64_t ending_deadline(const struct controller *c)
+static int64_t ending_deadline(const void *self, const struct turn *turn)
 {
+	const struct controller *c = self;
+	(void)turn;
 	if (!c->stopping) {
 		return TIME_NEVER;
 	}
@@ -87,3 +93,5 @@ int64_t ending_deadline(const struct controller *c)
 	}
 	return c->releasing ? TIME_NEVER : c->release_by;
 }
+
+const struct part ending_part = {ending_step, ending_deadline, NULL};

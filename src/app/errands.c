@@ -17,11 +17,14 @@
 #define EVERY_MS    60000
 #define WAIT_MAX_MS 30000
 
-/* Asked again soon, but not every two seconds for ever. */
-static void errand_failed(int64_t *at, int64_t *wait)
+/* What is known is asked again once a minute only: it may be made anew. After a failure soon, but
+ * not every two seconds for ever. */
+static void errand_ended(const struct controller *c, struct errand *e, bool known)
 {
-	*wait = *wait == 0 ? SOON_MS : time_min(*wait * 2, WAIT_MAX_MS);
-	*at += *wait - SOON_MS;
+	int64_t longer = e->wait == 0 ? SOON_MS : time_min(e->wait * 2, WAIT_MAX_MS);
+	e->call = 0;
+	e->wait = known ? 0 : longer;
+	e->at = clock_mono(c->clock) + (known ? EVERY_MS : longer);
 }
 
 static bool uid_of(const struct kube_answer *a, char *buffer, size_t room)
@@ -41,15 +44,13 @@ static void on_owner(void *data, const struct kube_answer *a)
 {
 	struct controller *c = data;
 	char uid[128];
-	c->owner_call = 0;
-	if (a->fault.kind == FAULT_NONE && uid_of(a, uid, sizeof uid)) {
-		act_set_owner(c->act, uid);
-		c->owner_known = c->owner_set = true;
-		c->owner_wait = 0;
+	bool known = a->fault.kind == FAULT_NONE && uid_of(a, uid, sizeof uid);
+	errand_ended(c, &c->owner, known);
+	if (known) {
+		act_set_owner(c->control.act, uid);
+		c->owner_set = true;
 		return;
 	}
-	c->owner_known = false;
-	errand_failed(&c->owner_at, &c->owner_wait);
 	log_warn(c->owner_set ? "the ConfigMap that owns capacity pods cannot be read; they are "
 				"made for the one that was there"
 			      : "the ConfigMap that owns capacity pods cannot be read; none will "
@@ -82,7 +83,7 @@ static void heed_class(struct controller *c, const struct kube_answer *a)
 		return;
 	}
 	struct change change = {.type = CHANGE_RUNTIME, .runtime = a != NULL ? &runtime : NULL};
-	engine_observe(c->engine, &change);
+	engine_observe(c->control.engine, &change);
 	hook_set_runtime_selector(c->hook, a != NULL ? &runtime.selector : NULL);
 	c->told_class = hash;
 }
@@ -90,15 +91,13 @@ static void heed_class(struct controller *c, const struct kube_answer *a)
 static void on_class(void *data, const struct kube_answer *a)
 {
 	struct controller *c = data;
-	c->class_call = 0;
 	bool exists = a->fault.kind == FAULT_NONE;
-	if (!exists && a->fault.kind != FAULT_NOT_FOUND) {
-		errand_failed(&c->class_at, &c->class_wait);
+	bool known = exists || a->fault.kind == FAULT_NOT_FOUND;
+	errand_ended(c, &c->class, known);
+	if (!known) {
 		log_warn("the runtime class of capacity pods cannot be read", LOG_F(&a->fault));
 		return;
 	}
-	c->class_known = true;
-	c->class_wait = 0;
 	if (!is_auto(c)) {
 		heed_class(c, exists ? a : NULL);
 		return;
@@ -122,74 +121,79 @@ static void on_own_pod(void *data, const struct kube_answer *a)
 	CLEANUP(decode_release) json_t *root = NULL;
 	const json_t *containers = NULL;
 	const char *image = NULL;
-	c->pod_call = 0;
 	if (a->fault.kind == FAULT_NONE &&
 		decode_parse(a->body, a->body_size, DECODE_PLAIN, &root, NULL) == 0 &&
 		decode_array(root, "spec.containers", &containers, NULL) == 0) {
 		image = own_image(containers);
 	}
+	errand_ended(c, &c->own_pod, !text_empty(image));
 	if (text_empty(image)) {
-		errand_failed(&c->pod_at, &c->pod_wait);
 		log_warn("our own image cannot be read; set --image", LOG_F(&a->fault));
 		return;
 	}
 	c->image = xstrdup(image);
-	act_set_image(c->act, image);
+	act_set_image(c->control.act, image);
 }
 
-static uint64_t errand_get(struct controller *c, const struct kube_path *path, int64_t *at,
+/* NULL: it is not asked for; our image is known, or this is no pod. */
+static const char *own_pod_name(const struct controller *c)
+{
+	const char *name = getenv("POD_NAME");
+	bool asks = c->image == NULL && !text_empty(name) && !text_empty(getenv("POD_NAMESPACE"));
+	return asks ? name : NULL;
+}
+
+static void errand_ask(struct controller *c, struct errand *e, const struct kube_path *path,
 	int64_t now, kube_done done)
 {
-	*at = now + SOON_MS;
-	return kube_get(c->kube, path, done, c);
+	if (e->call == 0 && now >= e->at) {
+		e->call = kube_get(c->kube, path, done, c);
+	}
 }
 
-void errands_step(struct controller *c, int64_t now)
+static void errands_step(void *self, const struct turn *turn)
 {
 	static const struct kube_path owner = {.group_version = "v1",
 		.ns = NAME_NAMESPACE,
 		.resource = "configmaps",
 		.name = NAME_CAPACITY};
+	struct controller *c = self;
 	const struct kube_path class = {.group_version = "node.k8s.io/v1",
 		.resource = "runtimeclasses",
 		.name = is_auto(c) ? "nvidia" : c->options.runtime_class};
-	if (c->owner_call == 0 && now >= c->owner_at) {
-		c->owner_call = errand_get(c, &owner, &c->owner_at, now, on_owner);
+	const struct kube_path own_pod = {.group_version = "v1",
+		.ns = getenv("POD_NAMESPACE"),
+		.resource = "pods",
+		.name = own_pod_name(c)};
+	errand_ask(c, &c->owner, &owner, turn->now, on_owner);
+	if (reads_class(c)) {
+		errand_ask(c, &c->class, &class, turn->now, on_class);
 	}
-	if (reads_class(c) && c->class_call == 0 && now >= c->class_at) {
-		c->class_call = errand_get(c, &class, &c->class_at, now, on_class);
-	}
-	const char *pod = getenv("POD_NAME");
-	const char *ns = getenv("POD_NAMESPACE");
-	if (c->image == NULL && !text_empty(pod) && !text_empty(ns) && c->pod_call == 0 &&
-		now >= c->pod_at) {
-		struct kube_path own = {
-			.group_version = "v1", .ns = ns, .resource = "pods", .name = pod};
-		c->pod_call = errand_get(c, &own, &c->pod_at, now, on_own_pod);
-	}
-	/* What is known is asked again once a minute only: the ConfigMap may be made anew. */
-	if (c->owner_known && c->owner_call == 0) {
-		c->owner_at = now + EVERY_MS;
-		c->owner_known = false;
-	}
-	if (c->class_known && c->class_call == 0) {
-		c->class_at = now + EVERY_MS;
-		c->class_known = false;
+	if (own_pod.name != NULL) {
+		errand_ask(c, &c->own_pod, &own_pod, turn->now, on_own_pod);
 	}
 }
 
-int64_t errands_deadline(const struct controller *c)
+static int64_t errand_deadline(const struct errand *e, bool asks)
 {
-	int64_t at = c->owner_call == 0 ? c->owner_at : TIME_NEVER;
-	if (reads_class(c) && c->class_call == 0) {
-		at = time_min(at, c->class_at);
-	}
-	return at;
+	return asks && e->call == 0 ? e->at : TIME_NEVER;
 }
 
-void errands_cancel(struct controller *c)
+static int64_t errands_deadline(const void *self, const struct turn *turn)
 {
-	kube_cancel(c->kube, c->owner_call);
-	kube_cancel(c->kube, c->class_call);
-	kube_cancel(c->kube, c->pod_call);
+	const struct controller *c = self;
+	(void)turn;
+	int64_t at = time_min(
+		errand_deadline(&c->owner, true), errand_deadline(&c->class, reads_class(c)));
+	return time_min(at, errand_deadline(&c->own_pod, own_pod_name(c) != NULL));
 }
+
+static void errands_destroy(void *self)
+{
+	struct controller *c = self;
+	kube_cancel(c->kube, c->owner.call);
+	kube_cancel(c->kube, c->class.call);
+	kube_cancel(c->kube, c->own_pod.call);
+}
+
+const struct part errands_part = {errands_step, errands_deadline, errands_destroy};

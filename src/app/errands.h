@@ -4,10 +4,8 @@
 #ifndef APP_ERRANDS_H
 #define APP_ERRANDS_H
 
-#include "parts.h"
+#include "controller.h"
 
-void errands_step(struct controller *c, int64_t now);
-int64_t errands_deadline(const struct controller *c);
-void errands_cancel(struct controller *c);
+extern const struct part errands_part; /* of a controller */
 
 #endif

@@ -15,15 +15,16 @@ static bool next_pod(struct follow *f, const struct world_pod **ret)
 	return true;
 }
 
-void follow_step(struct follow *f, int64_t now)
+static void follow_step(void *self, const struct turn *turn)
 {
+	struct follow *f = self;
 	const struct world_pod *p = NULL;
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 4096};
 
-	if (now < f->next_at) {
+	if (turn->now < f->next_at) {
 		return;
 	}
-	f->next_at = now + FOLLOW_EVERY_MS;
+	f->next_at = turn->now + FOLLOW_EVERY_MS;
 	for (int i = 0; i < FOLLOW_PODS && next_pod(f, &p); i++) {
 		struct pod pod;
 		arena_reset(&arena);
@@ -32,3 +33,12 @@ void follow_step(struct follow *f, int64_t now)
 		}
 	}
 }
+
+static int64_t follow_deadline(const void *self, const struct turn *turn)
+{
+	const struct follow *f = self;
+	(void)turn;
+	return f->next_at;
+}
+
+const struct part follow_part = {follow_step, follow_deadline, NULL};

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/part.h"
 #include "owner/owner.h"
 #include "world/world.h"
 
@@ -20,10 +21,6 @@ struct follow {
 	int64_t next_at;
 };
 
-void follow_step(struct follow *f, int64_t now_mono_ms);
-static inline int64_t follow_deadline(const struct follow *f)
-{
-	return f->next_at;
-}
+extern const struct part follow_part;
 
 #endif

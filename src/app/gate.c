@@ -181,24 +181,29 @@ static void get_acquainted(struct gate *g, int64_t now)
 	g->acquainted = somebody_leads(g, now) || now - g->pictured_at >= ELECTION_DURATION_MS;
 }
 
-void gate_step(struct gate *g, int64_t now_mono_ms)
+static void gate_step(void *self, const struct turn *turn)
 {
-	get_acquainted(g, now_mono_ms);
+	struct gate *g = self;
+	get_acquainted(g, turn->now);
 	bool done = g->look.stage == GATE_LOOK_DONE;
-	if (done && now_mono_ms - g->looked_at >= LOOK_EVERY_MS) {
-		g->looked_at = now_mono_ms;
+	if (done && turn->now - g->looked_at >= LOOK_EVERY_MS) {
+		g->looked_at = turn->now;
 		g->look =
 			(struct gate_look){.stage = GATE_LOOK_SIGNS, .wall = clock_wall(g->clock)};
 	}
 	if (g->look.stage != GATE_LOOK_DONE) {
-		gate_look_on(g, now_mono_ms);
+		gate_look_on(g, turn->now);
 	}
 }
 
-int64_t gate_deadline(const struct gate *g)
+static int64_t gate_deadline(const void *self, const struct turn *turn)
 {
+	const struct gate *g = self;
+	(void)turn;
 	return g->look.stage == GATE_LOOK_DONE ? g->looked_at + LOOK_EVERY_MS : 0;
 }
+
+const struct part gate_part = {gate_step, gate_deadline, NULL};
 
 static bool is_closed_for(const struct gate *g, const char *ns)
 {

@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "base/part.h"
 #include "kube/election.h"
 #include "model/reason.h"
 #include "trial.h"
@@ -57,9 +58,8 @@ struct gate {
 	bool acquainted;      /* gate_acquainted() */
 };
 
-void gate_step(struct gate *g, int64_t now_mono_ms);
+extern const struct part gate_part;
 /* When the next step is due. */
-int64_t gate_deadline(const struct gate *g);
 /* `ns` is that of the pod; NULL: any, and trials do not count. */
 enum reason gate_may_convert(const struct gate *g, const char *ns);
 /* A pod of the namespace is converted, perhaps as a trial. */

@@ -27,12 +27,11 @@ struct group_status *group_status_create(const struct group_status_config *confi
 	return s;
 }
 
-void group_status_destroy(struct group_status *s)
+static void group_status_destroy(void *self)
 {
-	if (s != NULL) {
-		kube_cancel(s->config.kube, s->call);
-		free(s);
-	}
+	struct group_status *s = self;
+	kube_cancel(s->config.kube, s->call);
+	free(s);
 }
 
 static bool status_is_current(const struct groups *groups, size_t i)
@@ -88,11 +87,12 @@ static void write_group_status(struct group_status *s, size_t i)
 	s->call = kube_put(s->config.kube, &write, on_status_written, s);
 }
 
-void group_status_step(struct group_status *s, int64_t now_mono_ms, bool writes)
+static void group_status_step(void *self, const struct turn *turn)
 {
+	struct group_status *s = self;
 	uint64_t version = groups_version(s->config.groups);
-	bool counts = now_mono_ms >= s->count_at;
-	if (!writes || s->call != 0 || now_mono_ms < s->next_at ||
+	bool counts = turn->now >= s->count_at;
+	if (!turn->leads || s->call != 0 || turn->now < s->next_at ||
 		(s->version == version && !counts)) {
 		return;
 	}
@@ -103,14 +103,18 @@ void group_status_step(struct group_status *s, int64_t now_mono_ms, bool writes)
 		}
 	}
 	s->version = version;
-	s->count_at = counts ? now_mono_ms + COUNT_MS : s->count_at;
+	s->count_at = counts ? turn->now + COUNT_MS : s->count_at;
 }
 
-int64_t group_status_deadline(const struct group_status *s, bool writes)
+static int64_t group_status_deadline(const void *self, const struct turn *turn)
 {
-	if (!writes || s->call != 0) {
+	const struct group_status *s = self;
+	if (!turn->leads || s->call != 0) {
 		return TIME_NEVER;
 	}
 	bool waits = s->version == groups_version(s->config.groups);
 	return waits && s->count_at > s->next_at ? s->count_at : s->next_at;
 }
+
+const struct part group_status_part = {
+	group_status_step, group_status_deadline, group_status_destroy};

@@ -4,6 +4,7 @@
 #ifndef APP_GROUP_STATUS_H
 #define APP_GROUP_STATUS_H
 
+#include "base/part.h"
 #include "kube/client.h"
 #include "owner/groups.h"
 #include "sizer/sizer.h"
@@ -18,9 +19,7 @@ struct group_status_config {
 };
 
 struct group_status *group_status_create(const struct group_status_config *config);
-void group_status_destroy(struct group_status *s);
-/* `writes`: only a leader does. */
-void group_status_step(struct group_status *s, int64_t now_mono_ms, bool writes);
-int64_t group_status_deadline(const struct group_status *s, bool writes);
+/* Only a leader writes. */
+extern const struct part group_status_part;
 
 #endif

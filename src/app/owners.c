@@ -133,11 +133,9 @@ static void drop_former(struct owners *o)
 	VEC_CLEAR(&o->former);
 }
 
-void owners_destroy(struct owners *o)
+static void owners_destroy(void *self)
 {
-	if (o == NULL) {
-		return;
-	}
+	struct owners *o = self;
 	drop_former(o);
 	VEC_FINISH(&o->former);
 	for (size_t i = 0; i < o->records.count; i++) {
@@ -414,19 +412,24 @@ static void look_up_owners(struct owners *o, int64_t now)
 	}
 }
 
-void owners_step(struct owners *o, int64_t now)
+static void owners_step(void *self, const struct turn *turn)
 {
+	struct owners *o = self;
 	drop_former(o);
-	if (now >= o->deadline || now >= kinds_deadline(o->kinds)) {
-		look_up_owners(o, now);
+	if (turn->now >= o->deadline || turn->now >= kinds_deadline(o->kinds)) {
+		look_up_owners(o, turn->now);
 	}
-	kinds_step(o->kinds, now);
+	kinds_step(o->kinds, turn->now);
 }
 
-int64_t owners_deadline(const struct owners *o)
+static int64_t owners_deadline(const void *self, const struct turn *turn)
 {
+	const struct owners *o = self;
+	(void)turn;
 	return time_min(o->deadline, kinds_deadline(o->kinds));
 }
+
+const struct part owners_part = {owners_step, owners_deadline, owners_destroy};
 
 static uint64_t version(void *data)
 {

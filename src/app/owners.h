@@ -6,6 +6,7 @@
 #ifndef APP_OWNERS_H
 #define APP_OWNERS_H
 
+#include "base/part.h"
 #include "kube/client.h"
 #include "owner/owner.h"
 
@@ -17,14 +18,12 @@
 struct owners;
 
 struct owners *owners_create(struct kube *kube); /* borrowed */
-void owners_destroy(struct owners *o);
 /* Lives as long as `o`. What it hands out stays until the next owners_step. */
 const struct owner_port *owners_port(struct owners *o);
 /* What is known, and nothing else: it asks nobody, remembers nothing and keeps nothing alive. For
  * questions of people whom nobody knows, as reviews are. */
 const struct owner_port *owners_known(struct owners *o);
-void owners_step(struct owners *o, int64_t now_mono_ms);
-int64_t owners_deadline(const struct owners *o);
+extern const struct part owners_part;
 size_t owners_count(const struct owners *o);
 
 #endif

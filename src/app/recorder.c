@@ -203,15 +203,18 @@ void recorder_destroy(struct recorder *r)
 	free(r);
 }
 
-void recorder_step(struct recorder *r, int64_t now_mono_ms)
+static void recorder_step(void *self, const struct turn *turn)
 {
-	if (r == NULL || !r->broken || now_mono_ms < r->retry_at) {
+	struct recorder *r = self;
+	if (!r->broken || turn->now < r->retry_at) {
 		return;
 	}
 	r->broken = false;
 	journal_skip(r->journal);
 	engine_record(r->engine, r->journal);
 }
+
+const struct part recorder_part = {recorder_step, NULL, NULL};
 
 bool recorder_dump(const struct recorder *r, struct str *out)
 {

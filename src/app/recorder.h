@@ -9,6 +9,7 @@
 #define APP_RECORDER_H
 
 #include "base/clock.h"
+#include "base/part.h"
 #include "base/str.h"
 #include "engine/engine.h"
 
@@ -26,7 +27,7 @@ struct recorder;
 struct recorder *recorder_create(
 	const struct recorder_config *config, const struct clock *clock, struct engine *e);
 void recorder_destroy(struct recorder *r); /* NULL is fine, here and below */
-void recorder_step(struct recorder *r, int64_t now_mono_ms);
+extern const struct part recorder_part;
 /* The journal in memory, as a file of it would be. False: there is none. */
 bool recorder_dump(const struct recorder *r, struct str *out);
 

@@ -5,6 +5,7 @@
 
 #include "json/build.h"
 #include "model/names.h"
+#include "sizer_metrics.h"
 #include "usages_page.h"
 #include "world/node_states.h"
 
@@ -24,14 +25,14 @@ static void serve_health(void *data, const struct server_request *r, struct serv
 
 bool controller_ready(const struct controller *c)
 {
-	return !c->stopping && world_all_synced(engine_world(c->engine)) && c->webhook != NULL &&
-	       gate_acquainted(&c->gate);
+	return !c->stopping && world_all_synced(engine_world(c->control.engine)) &&
+	       c->webhook != NULL && gate_acquainted(&c->gate);
 }
 
 static void serve_ready(void *data, const struct server_request *r, struct server_reply *reply)
 {
 	const struct controller *c = data;
-	const struct world *w = engine_world(c->engine);
+	const struct world *w = engine_world(c->control.engine);
 	(void)r;
 	reply->status = controller_ready(c) ? 200 : 503;
 	if (c->stopping) {
@@ -60,8 +61,8 @@ static void set_gauge(
 static void update_decisions(struct controller *c)
 {
 	static const struct engine_report nothing = {0};
-	bool leads = election_leads(c->election);
-	const struct engine_report *r = leads ? engine_report(c->engine) : &nothing;
+	bool leads = control_leads(&c->control);
+	const struct engine_report *r = leads ? engine_report(c->control.engine) : &nothing;
 	char labels[80];
 	for (int i = REASON_NOT_OURS; i < REASON_COUNT; i++) {
 		if (i != REASON_PLACED) {
@@ -94,7 +95,7 @@ static void update_decisions(struct controller *c)
 /* One series a node that was ever asked about. */
 static void update_unhealthy(struct controller *c, uint32_t node, uint32_t bad)
 {
-	const struct world *w = engine_world(c->engine);
+	const struct world *w = engine_world(c->control.engine);
 	CLEANUP(str_finish) struct str labels = STR_INIT(1024);
 	while (c->unhealthy_shown.count <= node) {
 		VEC_PUSH(&c->unhealthy_shown, false);
@@ -112,12 +113,12 @@ static void update_unhealthy(struct controller *c, uint32_t node, uint32_t bad)
 
 static void update_agents(struct controller *c)
 {
-	const struct world *w = engine_world(c->engine);
-	bool leads = election_leads(c->election);
+	const struct world *w = engine_world(c->control.engine);
+	bool leads = control_leads(&c->control);
 	struct agents_counts n;
 	for (uint32_t i = 0; i < world_node_slots(w); i++) {
 		const char *node = world_node_at(w, i)->name;
-		update_unhealthy(c, i, leads ? engine_unhealthy(c->engine, node) : 0);
+		update_unhealthy(c, i, leads ? engine_unhealthy(c->control.engine, node) : 0);
 	}
 	agents_count(c->agents, &n);
 	set_gauge(c, "aliquot_agents_wanted", "Nodes whose agents should be heard.", NULL,
@@ -137,7 +138,7 @@ static void update_usage(struct controller *c)
 {
 	struct latest_totals t = {0};
 	char labels[64];
-	if (election_leads(c->election)) {
+	if (control_leads(&c->control)) {
 		usages_sum(c->usages, &t);
 	}
 	for (int i = 0; i < LATEST_STATES; i++) {
@@ -156,7 +157,7 @@ static void update_usage(struct controller *c)
 		t.with_gauges);
 	set_gauge(c, "aliquot_metered_crowded",
 		"1 while there are more pods, or applications, than are read.", NULL,
-		election_leads(c->election) && usages_crowded(c->usages) ? 1 : 0);
+		control_leads(&c->control) && usages_crowded(c->usages) ? 1 : 0);
 	set_gauge(c, "aliquot_used_milli", "Milli-GPUs that pods use, as far as it is known.", NULL,
 		t.compute * 1000 / METERED_FULL);
 	set_gauge(c, "aliquot_used_memory_mib", "GPU memory that pods use, as far as it is known.",
@@ -166,8 +167,8 @@ static void update_usage(struct controller *c)
 static void update_sizes(struct controller *c)
 {
 	struct sizer_totals t = {0};
-	if (election_leads(c->election)) {
-		sizes_sum(c->sizes, &t);
+	if (control_leads(&c->control)) {
+		sizer_sum(rightsizing_sizer(c->control.rightsizing), &t);
 	}
 	const struct {
 		const char *labels;
@@ -203,7 +204,7 @@ static void update_around(struct controller *c)
 	struct around_totals t;
 	char labels[80];
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-		struct around_kind k = around_of(c->around, kinds[i].kind);
+		struct around_kind k = around_of(c->control.around, kinds[i].kind);
 		snprintf(labels, sizeof labels, "kind=\"%s\"", kinds[i].name);
 		set_gauge(c, "aliquot_around_objects",
 			"Objects kept of what else acts on workloads' pods, by kind.", labels,
@@ -215,7 +216,7 @@ static void update_around(struct controller *c)
 				   "Objects that were not kept, too large or too many.", labels),
 			(int64_t)k.unkept);
 	}
-	around_sum(c->around, &t);
+	around_sum(c->control.around, &t);
 	set_gauge(c, "aliquot_around_bytes", "Memory that they take.", NULL, (int64_t)t.bytes);
 }
 
@@ -223,16 +224,16 @@ static void update_pod_groups(struct controller *c)
 {
 	set_gauge(c, "aliquot_pod_groups_basic",
 		"PodGroups that are known to be Basic, and so no gang.", NULL,
-		(int64_t)podgroups_count(c->pod_groups));
+		(int64_t)podgroups_count(c->control.pod_groups));
 	metric_set(metric_get(c->metrics, METRIC_COUNTER, "aliquot_pod_groups_unkept_total",
 			   "Basic PodGroups that were not kept, too many.", NULL),
-		(int64_t)podgroups_unkept(c->pod_groups));
+		(int64_t)podgroups_unkept(c->control.pod_groups));
 }
 
 void routes_update_metrics(struct controller *c)
 {
-	const struct engine_report *r = engine_report(c->engine);
-	const struct world *w = engine_world(c->engine);
+	const struct engine_report *r = engine_report(c->control.engine);
+	const struct world *w = engine_world(c->control.engine);
 	update_decisions(c);
 	update_agents(c);
 	update_usage(c);
@@ -245,11 +246,11 @@ void routes_update_metrics(struct controller *c)
 	set_gauge(c, "aliquot_pods_cut", "GPU pods that say more than is kept of them.", NULL,
 		(int64_t)world_cut_count(w));
 	set_gauge(c, "aliquot_leader", "1 while this replica leads.", NULL,
-		election_leads(c->election) ? 1 : 0);
+		control_leads(&c->control) ? 1 : 0);
 	set_gauge(c, "aliquot_writes_in_flight", "Writes under way.", NULL,
-		(int64_t)act_in_flight(c->act));
+		(int64_t)act_in_flight(c->control.act));
 	set_gauge(c, "aliquot_writes_queued", "Writes waiting for their turn.", NULL,
-		(int64_t)act_queued(c->act));
+		(int64_t)act_queued(c->control.act));
 	set_gauge(c, "aliquot_engine_steps", "Complete steps of the engine.", NULL,
 		(int64_t)r->steps);
 	set_gauge(c, "aliquot_engine_decisions", "Tenants looked at.", NULL, (int64_t)r->decisions);
@@ -267,9 +268,11 @@ static void serve_metrics(void *data, const struct server_request *r, struct ser
 	routes_update_metrics(c);
 	reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
 	metric_write(c->metrics, &reply->body);
-	if (election_leads(c->election)) {
-		sizes_write_bill(c->sizes, &reply->body);
-		sizes_write_strangers(c->sizes, &reply->body);
+	if (control_leads(&c->control)) {
+		const struct sizer *sizer = rightsizing_sizer(c->control.rightsizing);
+		bills_write(
+			sizer, engine_world(c->control.engine), c->options.currency, &reply->body);
+		strangers_write(sizer_strangers(sizer), &reply->body);
 	}
 }
 
@@ -328,7 +331,7 @@ static void write_quotas(struct build *b, const struct world *w)
 static void on_dump(void *data, const struct server_request *r, struct server_reply *reply)
 {
 	struct controller *c = data;
-	const struct world *w = engine_world(c->engine);
+	const struct world *w = engine_world(c->control.engine);
 	(void)r;
 	size_t gpu_pods = 0;
 	for (int i = 0; i < WORLD_CLASSES; i++) {
@@ -338,9 +341,9 @@ static void on_dump(void *data, const struct server_request *r, struct server_re
 	struct build b = build_into(&reply->body);
 	build_begin_object(&b);
 	build_bool_at(&b, "synced", world_all_synced(w));
-	build_bool_at(&b, "leads", election_leads(c->election));
-	build_text_at(&b, "holder", election_holder(c->election));
-	build_i64_at(&b, "term", election_term(c->election));
+	build_bool_at(&b, "leads", control_leads(&c->control));
+	build_text_at(&b, "holder", election_holder(c->control.election));
+	build_i64_at(&b, "term", election_term(c->control.election));
 	build_i64_at(&b, "pods", (int64_t)world_pod_count(w));
 	build_i64_at(&b, "gpu_pods", (int64_t)gpu_pods);
 	write_nodes(&b, w);
@@ -400,7 +403,7 @@ static void on_relist(void *data, const struct server_request *r, struct server_
 {
 	struct controller *c = data;
 	(void)r;
-	feeds_relist(c->feeds);
+	feeds_relist(c->control.feeds);
 	str_append_text(&reply->body, "relisting\n");
 }
 

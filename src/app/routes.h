@@ -2,7 +2,7 @@
 #ifndef APP_ROUTES_H
 #define APP_ROUTES_H
 
-#include "parts.h"
+#include "controller.h"
 
 void routes_add_pages(struct controller *c);
 void routes_add_webhook(struct controller *c);

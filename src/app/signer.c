@@ -409,27 +409,29 @@ static void start_signing(struct signer *s)
 	s->reflector = reflector_create(s->kube, &kind, &options, &events, s);
 }
 
-void signer_step(struct signer *s, int64_t now, bool leads)
+static void signer_step(void *self, const struct turn *turn)
 {
-	if (!leads) {
+	struct signer *s = self;
+	if (!turn->leads) {
 		stop_signing(s);
 		return;
 	}
 	if (s->reflector == NULL) {
 		start_signing(s);
 	}
-	reflector_step(s->reflector, now);
-	take_turn(s, now);
+	reflector_step(s->reflector, turn->now);
+	take_turn(s, turn->now);
 	if (s->missed && s->now == NULL && s->waiting.count == 0) {
 		s->missed = false;
 		reflector_relist(s->reflector);
 	}
 }
 
-int64_t signer_deadline(const struct signer *s, bool leads)
+static int64_t signer_deadline(const void *self, const struct turn *turn)
 {
-	if (!leads || s->reflector == NULL) {
-		return leads ? 0 : TIME_NEVER;
+	const struct signer *s = self;
+	if (!turn->leads || s->reflector == NULL) {
+		return turn->leads ? 0 : TIME_NEVER;
 	}
 	bool waits = s->now == NULL && s->waiting.count > 0;
 	return time_min(reflector_deadline(s->reflector), waits ? s->turn_at : TIME_NEVER);
@@ -444,13 +446,13 @@ struct signer *signer_create(struct kube *kube, const char *agent_ns, uint64_t s
 	return s;
 }
 
-void signer_destroy(struct signer *s)
+static void signer_destroy(void *self)
 {
-	if (s == NULL) {
-		return;
-	}
+	struct signer *s = self;
 	stop_signing(s);
 	VEC_FINISH(&s->waiting);
 	arena_finish(&s->arena);
 	free(s);
 }
+
+const struct part signer_part = {signer_step, signer_deadline, signer_destroy};

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/part.h"
 #include "kube/client.h"
 
 #define SIGNER_WAITING_MAX 512
@@ -20,9 +21,7 @@ struct signer;
 
 /* `kube` and `agent_ns`, the namespace of agents, are borrowed. */
 struct signer *signer_create(struct kube *kube, const char *agent_ns, uint64_t seed);
-void signer_destroy(struct signer *s); /* NULL is fine */
-/* `leads`: whether to sign at all. What is under way when it does not any more is dropped. */
-void signer_step(struct signer *s, int64_t now_mono_ms, bool leads);
-int64_t signer_deadline(const struct signer *s, bool leads);
+/* Only a leader signs. What is under way when it does not lead any more is dropped. */
+extern const struct part signer_part;
 
 #endif

@@ -408,10 +408,11 @@ void survey_step(struct survey *s, int64_t now)
 	if (s->end != SURVEY_GOES_ON || s->owners == NULL) {
 		return;
 	}
-	owners_step(s->owners, now);
+	const struct turn turn = {.now = now};
+	owners_part.step(s->owners, &turn);
 	if (now >= s->look_at) {
 		look_up_pending(s, now);
-		owners_step(s->owners, now); /* for whom that asked */
+		owners_part.step(s->owners, &turn); /* for whom that asked */
 	}
 }
 
@@ -420,7 +421,9 @@ int64_t survey_deadline(const struct survey *s)
 	if (s->end != SURVEY_GOES_ON) {
 		return 0;
 	}
-	return s->owners != NULL ? time_min(s->look_at, owners_deadline(s->owners)) : TIME_NEVER;
+	return s->owners != NULL
+		       ? time_min(s->look_at, owners_part.deadline(s->owners, &(struct turn){0}))
+		       : TIME_NEVER;
 }
 
 void survey_give_up(struct survey *s)
@@ -470,7 +473,9 @@ void survey_destroy(struct survey *s)
 	}
 	kube_cancel(s->config.kube, s->call);
 	lister_destroy(s->lister);
-	owners_destroy(s->owners);
+	if (s->owners != NULL) {
+		owners_part.destroy(s->owners);
+	}
 	arena_finish(&s->object);
 	arena_finish(&s->arena);
 	free(s);

@@ -44,12 +44,11 @@ struct zones *zones_create(const struct zones_config *config)
 	return z;
 }
 
-void zones_destroy(struct zones *z)
+static void zones_destroy(void *self)
 {
-	if (z != NULL) {
-		VEC_FINISH(&z->records);
-		free(z);
-	}
+	struct zones *z = self;
+	VEC_FINISH(&z->records);
+	free(z);
 }
 
 /* --- one file --- */
@@ -191,25 +190,30 @@ static void forget_zones(struct zones *z)
 	}
 }
 
-void zones_step(struct zones *z, int64_t now_mono_ms, bool tells)
+static void zones_step(void *self, const struct turn *turn)
 {
+	struct zones *z = self;
 	uint32_t count = 0;
-	if (now_mono_ms < z->look_at) {
+	if (turn->now < z->look_at) {
 		return;
 	}
-	z->look_at = now_mono_ms + LOOK_MS;
+	z->look_at = turn->now + LOOK_MS;
 	z->look++;
 	const struct policy *const *policies = world_policies(z->config.world, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct rollout *r = &policies[i]->rollout;
 		for (uint32_t k = 0; k < r->window_count; k++) {
-			look_at_window(z, policies[i], r->windows[k].time_zone, tells);
+			look_at_window(z, policies[i], r->windows[k].time_zone, turn->leads);
 		}
 	}
 	forget_zones(z);
 }
 
-int64_t zones_deadline(const struct zones *z)
+static int64_t zones_deadline(const void *self, const struct turn *turn)
 {
+	const struct zones *z = self;
+	(void)turn;
 	return z->look_at;
 }
+
+const struct part zones_part = {zones_step, zones_deadline, zones_destroy};

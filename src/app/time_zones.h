@@ -5,6 +5,7 @@
 
 #include "around/around.h"
 #include "base/clock.h"
+#include "base/part.h"
 #include "kube/events.h"
 #include "world/world.h"
 
@@ -18,10 +19,8 @@ struct zones_config { /* all borrowed */
 };
 
 struct zones *zones_create(const struct zones_config *config);
-void zones_destroy(struct zones *z);
-/* `tells`: only a leader does. */
-void zones_step(struct zones *z, int64_t now_mono_ms, bool tells);
-int64_t zones_deadline(const struct zones *z);
+/* Only a leader tells. */
+extern const struct part zones_part;
 
 /* One zone around that time; UTC needs no file. FAULT_INVALID: a name that is none, or a file that
  * is none. */

@@ -173,28 +173,30 @@ void usages_observe(struct usages *u, const struct change *c)
 	scrape_observe(u->scrape, c);
 }
 
-void usages_step(struct usages *u, int64_t now, bool reads)
+static void usages_step(void *self, const struct turn *turn)
 {
-	if (!reads) {
-		scrape_step(u->scrape, now, false);
+	struct usages *u = self;
+	if (!turn->leads) {
+		scrape_step(u->scrape, turn->now, false);
 		return;
 	}
-	if (!u->walking && now >= u->walk_at) {
+	if (!u->walking && turn->now >= u->walk_at) {
 		walk_begin(u);
 	}
 	if (u->walking) {
-		walk_pods(u, now);
+		walk_pods(u, turn->now);
 	}
-	scrape_step(u->scrape, now, true);
+	scrape_step(u->scrape, turn->now, true);
 	if (u->prometheus != NULL) {
-		follow_files(u, now);
-		prometheus_step(u->prometheus, now, true);
+		follow_files(u, turn->now);
+		prometheus_step(u->prometheus, turn->now, true);
 	}
 }
 
-int64_t usages_deadline(const struct usages *u, bool reads)
+static int64_t usages_deadline(const void *self, const struct turn *turn)
 {
-	if (!reads) {
+	const struct usages *u = self;
+	if (!turn->leads) {
 		return TIME_NEVER;
 	}
 	int64_t at = u->walking ? 0 : u->walk_at;
@@ -302,6 +304,21 @@ static int make_prometheus(struct usages *u, struct fault *f)
 	return 0;
 }
 
+static void usages_destroy(void *self)
+{
+	struct usages *u = self;
+	prometheus_destroy(u->prometheus);
+	scrape_destroy(u->scrape);
+	http_client_destroy(u->prometheus_http);
+	http_client_destroy(u->pods);
+	latest_destroy(u->latest);
+	arena_finish(&u->arena);
+	free(u->authorities);
+	free(u);
+}
+
+const struct part usages_part = {usages_step, usages_deadline, usages_destroy};
+
 struct usages *usages_create(const struct usages_config *config, struct fault *ret_fault)
 {
 	struct usages *u = xcalloc(1, sizeof *u);
@@ -318,19 +335,4 @@ struct usages *usages_create(const struct usages_config *config, struct fault *r
 		return NULL;
 	}
 	return u;
-}
-
-void usages_destroy(struct usages *u)
-{
-	if (u == NULL) {
-		return;
-	}
-	prometheus_destroy(u->prometheus);
-	scrape_destroy(u->scrape);
-	http_client_destroy(u->prometheus_http);
-	http_client_destroy(u->pods);
-	latest_destroy(u->latest);
-	arena_finish(&u->arena);
-	free(u->authorities);
-	free(u);
 }

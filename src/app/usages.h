@@ -7,6 +7,7 @@
 #define APP_USAGES_H
 
 #include "base/metric.h"
+#include "base/part.h"
 #include "io/loop.h"
 #include "meter/latest.h"
 #include "model/change.h"
@@ -25,12 +26,10 @@ struct usages_config {
 /* NULL with FAULT_INVALID for an option that cannot be meant, or FAULT_NOT_FOUND for a file that is
  * not there. */
 struct usages *usages_create(const struct usages_config *config, struct fault *ret_fault);
-void usages_destroy(struct usages *u);
 /* Of pods, what the watch says: where they answer. */
 void usages_observe(struct usages *u, const struct change *c);
-/* `reads`: whether to ask at all; only a leader decides. */
-void usages_step(struct usages *u, int64_t now_mono_ms, bool reads);
-int64_t usages_deadline(const struct usages *u, bool reads);
+/* Only a leader asks. */
+extern const struct part usages_part;
 void usages_sum(const struct usages *u, struct latest_totals *ret);
 /* There are more pods, or more to read them from, than are kept. */
 bool usages_crowded(const struct usages *u);

@@ -229,10 +229,11 @@ static void follow_claims(struct volumes *v)
 	v->version = world_claims_version(v->world);
 }
 
-void volumes_step(struct volumes *v, int64_t now, bool reads)
+static void volumes_step(void *self, const struct turn *turn)
 {
+	struct volumes *v = self;
 	bool changed = v->version != world_claims_version(v->world);
-	if (!reads || (!changed && now < v->deadline)) {
+	if (!turn->leads || (!changed && turn->now < v->deadline)) {
 		return;
 	}
 	if (changed) {
@@ -241,7 +242,8 @@ void volumes_step(struct volumes *v, int64_t now, bool reads)
 	v->deadline = TIME_NEVER;
 	for (size_t i = 0; i < v->records.count; i++) {
 		struct record *r = v->records.items[i];
-		if (r->call == 0 && now >= r->next_at && v->in_flight < VOLUMES_IN_FLIGHT_MAX) {
+		if (r->call == 0 && turn->now >= r->next_at &&
+			v->in_flight < VOLUMES_IN_FLIGHT_MAX) {
 			request_volume_claim(r);
 		}
 		if (r->call == 0) {
@@ -254,9 +256,10 @@ void volumes_step(struct volumes *v, int64_t now, bool reads)
 	}
 }
 
-int64_t volumes_deadline(const struct volumes *v, bool reads)
+static int64_t volumes_deadline(const void *self, const struct turn *turn)
 {
-	if (!reads) {
+	const struct volumes *v = self;
+	if (!turn->leads) {
 		return TIME_NEVER;
 	}
 	return v->version != world_claims_version(v->world) ? 0 : v->deadline;
@@ -276,11 +279,9 @@ struct volumes *volumes_create(struct kube *kube, const struct world *world, uin
 	return v;
 }
 
-void volumes_destroy(struct volumes *v)
+static void volumes_destroy(void *self)
 {
-	if (v == NULL) {
-		return;
-	}
+	struct volumes *v = self;
 	for (size_t i = 0; i < v->records.count; i++) {
 		volume_record_free(v->records.items[i]);
 	}
@@ -288,3 +289,5 @@ void volumes_destroy(struct volumes *v)
 	map_finish(&v->by_name);
 	free(v);
 }
+
+const struct part volumes_part = {volumes_step, volumes_deadline, volumes_destroy};

@@ -7,6 +7,7 @@
 #ifndef APP_VOLUMES_H
 #define APP_VOLUMES_H
 
+#include "base/part.h"
 #include "kube/client.h"
 #include "model/change.h"
 #include "world/world.h"
@@ -18,9 +19,7 @@ struct volumes;
 /* `world` is borrowed; `tell` must end up in it. */
 struct volumes *volumes_create(struct kube *kube, const struct world *world, uint64_t seed,
 	bool (*tell)(void *data, const struct change *c), void *data);
-void volumes_destroy(struct volumes *v);
-/* `reads`: whether to ask at all; only a leader decides. */
-void volumes_step(struct volumes *v, int64_t now_mono_ms, bool reads);
-int64_t volumes_deadline(const struct volumes *v, bool reads);
+/* Only a leader asks. */
+extern const struct part volumes_part;
 
 #endif

@@ -13,7 +13,7 @@
 #include "daemon_log.h"
 #include "io/watch.h"
 #include "leftover.h"
-#include "mps/control.h"
+#include "mps/mps_control.h"
 #include "mps/folder.h"
 #include "mps/reply.h"
 

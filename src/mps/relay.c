@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "io/watch.h"
-#include "mps/control.h"
+#include "mps/mps_control.h"
 #include "mps/folder.h"
 #include "mps/question.h"
 #include "mps/reply.h"

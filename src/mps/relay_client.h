@@ -7,7 +7,7 @@
 #ifndef MPS_RELAY_CLIENT_H
 #define MPS_RELAY_CLIENT_H
 
-#include "mps/control.h"
+#include "mps/mps_control.h"
 
 struct mps_asked {
 	const char *folder; /* borrowed, as both of these, for the length of mps_ask_start */

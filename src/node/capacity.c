@@ -18,7 +18,7 @@
 #include "codec/injection_text.h"
 #include "gpu/nvml.h"
 #include "lookout.h"
-#include "mps/control.h"
+#include "mps/mps_control.h"
 #include "mps/folder.h"
 #include "watchdog.h"
 

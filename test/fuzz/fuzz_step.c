@@ -194,7 +194,7 @@ static void check_journal(struct run *run)
 static void stop(struct run *run)
 {
 	check_journal(run);
-	volumes_destroy(run->volumes);
+	volumes_part.destroy(run->volumes);
 	act_destroy(run->act);
 	engine_destroy(run->engine);
 	journal_destroy(run->journal);
@@ -217,7 +217,7 @@ static void pass(struct run *run, int64_t ms)
 		}
 		act_step(run->act, run->now);
 	} while (run->plan.unfinished && run->plan.actions.count > 0);
-	volumes_step(run->volumes, run->now, true);
+	volumes_part.step(run->volumes, &(struct turn){run->now, true});
 	answer_all(run);
 	act_step(run->act, run->now);
 	(void)engine_next_deadline(run->engine);

@@ -1,8 +1,10 @@
-/* One controller process: the shipped parts, wired and stepped as app/controller.c does it, without
- * the webhook, its certificates and the errands. */
+/* One controller process: the shipped control, without the webhook, its certificates and the
+ * errands that src/app adds to it. Checkpoints are not written, so that a new leader learns anew.
+ */
 #ifndef SIM_REPLICA_H
 #define SIM_REPLICA_H
 
+#include "control/control.h"
 #include "sim_parts.h"
 
 struct replica *replica_create(struct sim *s, int index);
@@ -11,11 +13,10 @@ void replica_wake(struct replica *r, int64_t at);
 void replica_doom(struct replica *r); /* it will be gone by the end of its turn */
 bool replica_doomed(const struct replica *r);
 void replica_leave(struct replica *r);			      /* SIGTERM */
-void replica_tell(struct replica *r, const struct change *c); /* its engine */
+void replica_tell(struct replica *r, const struct change *c); /* its control */
 void replica_jump(struct replica *r, int64_t wall_ms);
 
-/* The views of that controller, by which it answers for the webhook. */
-const struct world *replica_world(const struct replica *r);
-const struct rightsizer *replica_sizing(const struct replica *r);
+/* Its views are those by which it answers for the webhook. */
+const struct control *replica_control(const struct replica *r);
 
 #endif

@@ -12,7 +12,6 @@
 #include "replica.h"
 #include "sim_parts.h"
 #include "size/admit.h"
-#include "sizing.h"
 
 #define TEXT_MAX 4096
 
@@ -96,7 +95,7 @@ static void apply_advised(
 	const struct replica *r, struct review *v, const struct workload *w, struct admit_input *in)
 {
 	const struct advised *x =
-		w->key.name != NULL ? advice_find(replica_sizing(r)->advice, &w->key) : NULL;
+		w->key.name != NULL ? advice_find(replica_control(r)->advice, &w->key) : NULL;
 	for (uint32_t i = 0; x != NULL && x->ready && i < x->container_count; i++) {
 		const struct advised_container *c = &x->containers[i];
 		if (text_equals(c->name, v->pod.gpu_container)) {
@@ -111,14 +110,14 @@ static void apply_advised(
 static void admit_pod_of(const struct replica *r, struct review *v, json_t *pod)
 {
 	struct workload workload;
-	const struct world *w = replica_world(r);
+	const struct world *w = engine_world(replica_control(r)->engine);
 	const struct world_namespace *ns = world_namespace_find(w, v->pod.ns);
 	struct admit_input in = {.pod = &v->pod,
 		.ns = ns != NULL && ns->known ? &ns->noun : NULL,
 		.count_max = 4,
 		.workload = &workload};
 	in.policies.items = world_policies(w, &in.policies.count);
-	workload_of(replica_sizing(r)->groups, NULL, &v->pod, &v->arena, &workload);
+	workload_of(replica_control(r)->groups, NULL, &v->pod, &v->arena, &workload);
 	apply_advised(r, v, &workload, &in);
 	struct admit_verdict verdict = admit_judge(&in);
 	struct mutation m;

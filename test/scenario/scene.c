@@ -27,7 +27,9 @@
 static void on_outcome(void *data, const struct action *action, const struct outcome *outcome)
 {
 	struct scene *s = data;
-	(void)sizes_settle(s->sizes, action, outcome);
+	if (sizer_owns(action->id)) {
+		rightsizing_settle(s->rightsizing, action, outcome);
+	}
 }
 
 static enum reason on_may_convert(void *data, const char *ns)
@@ -60,6 +62,11 @@ static void on_fate(void *data, const char *uid, struct share_fate *ret)
 	*ret = ((struct scene *)data)->fate;
 }
 
+static void on_submit(void *data, struct action *action)
+{
+	act_submit(((struct scene *)data)->act, action);
+}
+
 static const struct act_events act_events = {.on_outcome = on_outcome};
 
 /* A watch tells what went, too. */
@@ -68,10 +75,11 @@ static void show_gone(struct scene *s)
 	struct server *v = &s->server;
 	for (size_t i = v->object_count; i-- > 0;) {
 		if (v->objects[i].gone) {
-			(void)sizes_observe(s->sizes, &(struct change){.type = CHANGE_GONE,
-							      .kind = KIND_RECOMMENDATION,
-							      .ns = "team",
-							      .name = v->objects[i].name});
+			(void)rightsizing_observe(
+				s->rightsizing, &(struct change){.type = CHANGE_GONE,
+							.kind = KIND_RECOMMENDATION,
+							.ns = "team",
+							.name = v->objects[i].name});
 			server_remove(v, i);
 		}
 	}
@@ -96,7 +104,7 @@ static void show_recommendations(struct scene *s, bool all)
 		cr_assert_eq(fields_decode((struct view){str_text(&json), json.len},
 				     &recommendation_shape, &s->arena, &r, &f),
 			0, "%s: %s", f.message, str_text(&json));
-		cr_assert(sizes_observe(s->sizes, &(struct change){.type = CHANGE_SET,
+		cr_assert(rightsizing_observe(s->rightsizing, &(struct change){.type = CHANGE_SET,
 							  .kind = KIND_RECOMMENDATION,
 							  .recommendation = &r}));
 	}
@@ -106,34 +114,35 @@ static void start(struct scene *s)
 {
 	struct change mark = {.type = CHANGE_RELIST_BEGIN, .kind = KIND_RECOMMENDATION};
 	struct act_config act = {.image = "registry/aliquot:1", .owner_uid = "cm-uid"};
-	struct sizes_config config = {.clock = &s->clock.clock,
-		.world = s->world,
-		.groups = s->groups,
-		.around = s->around,
-		.latest = s->latest,
+	struct rightsizing_config config = {.latest = s->latest,
 		.admission = {.data = s, .may_convert = on_may_convert},
-		.tell = on_wish,
-		.fate = on_fate,
-		.data = s,
+		.prometheus = s->prometheus,
 		.round_ms = ROUND_MS,
 		.checkpoint_ms = 5 * STEP_MS,
 		.use_ms = STEP_MS / 2};
+	struct rightsizing_port port = {.clock = &s->clock.clock,
+		.world = s->world,
+		.groups = s->groups,
+		.around = s->around,
+		.data = s,
+		.tell = on_wish,
+		.fate = on_fate,
+		.submit = on_submit};
 	s->kube = kube_create(&s->server.wire, s->cred, &s->clock.clock, NULL);
 	s->events = events_create(s->kube, "aliquot.dev/controller", "pod-1", 7);
 	s->act = act_create(s->kube, s->events, &act, &act_events, s);
-	config.kube = s->kube;
-	config.act = s->act;
-	config.prometheus = s->prometheus;
-	s->sizes = sizes_create(&config);
-	(void)sizes_observe(s->sizes, &mark);
+	port.kube = s->kube;
+	s->rightsizing =
+		parts_add(&s->parts, &rightsizing_part, rightsizing_create(&config, &port));
+	(void)rightsizing_observe(s->rightsizing, &mark);
 	show_recommendations(s, true);
 	mark.type = CHANGE_RELIST_END;
-	(void)sizes_observe(s->sizes, &mark);
+	(void)rightsizing_observe(s->rightsizing, &mark);
 }
 
 static void stop(struct scene *s)
 {
-	sizes_destroy(s->sizes);
+	parts_finish(&s->parts);
 	act_destroy(s->act);
 	events_destroy(s->events);
 	kube_destroy(s->kube);
@@ -234,19 +243,21 @@ static void settle(struct scene *s)
 {
 	for (int i = 0; i < TURNS_MAX; i++) {
 		int64_t now = s->clock.mono;
+		const struct turn turn = {.now = now, .leads = true};
 		scrape_step(s->scrape, now, true);
 		if (s->prometheus != NULL) {
 			prometheus_step(s->prometheus, now, true);
 		}
 		bool busy = server_answer(s);
-		sizes_reach(s->sizes, !s->webhook_gone, now);
-		sizes_may_surge(s->sizes, s->surges ? SIZER_SURGE_ALLOWED : SIZER_SURGE_FORBIDDEN);
-		sizes_step(s->sizes, now, true);
+		rightsizing_reach(s->rightsizing, !s->webhook_gone, now);
+		sizer_may_surge(rightsizing_sizer(s->rightsizing),
+			s->surges ? SIZER_SURGE_ALLOWED : SIZER_SURGE_FORBIDDEN);
+		parts_step(&s->parts, &turn);
 		act_step(s->act, now);
 		events_step(s->events, now);
 		busy = server_answer(s) || busy;
 		show_recommendations(s, false);
-		if (!busy && act_in_flight(s->act) == 0 && sizes_deadline(s->sizes, true) > now) {
+		if (!busy && act_in_flight(s->act) == 0 && parts_deadline(&s->parts, &turn) > now) {
 			return;
 		}
 	}
@@ -276,8 +287,8 @@ void scene_steps(struct scene *s, int count, int64_t step_ms)
 
 void scene_restart(struct scene *s)
 {
-	sizes_end(s->sizes);
-	for (int i = 0; i < TURNS_MAX && !sizes_ended(s->sizes, true); i++) {
+	rightsizing_end(s->rightsizing);
+	for (int i = 0; i < TURNS_MAX && !rightsizing_ended(s->rightsizing, true); i++) {
 		settle(s);
 		fake_pass(&s->clock, 100);
 	}

@@ -1,8 +1,8 @@
 /* A cluster of which only the API server's answers and the agents' pages are played, on a clock
  * that a test moves: pods, nodes and policies come as JSON through the codecs, use comes as the
  * text of /metrics through meter, and what the controller says is read from the JSON that it wrote,
- * which is also what its watch shows it. Between them runs what ships: meter, sizes, the sizer, act
- * and kube. Hours pass in milliseconds.
+ * which is also what its watch shows it. Between them runs what ships: meter, rightsizing, the
+ * sizer, act and kube. Hours pass in milliseconds.
  *
  *     struct scene *s = scene_new(RT);
  *     scene_pod(s, &(struct scene_pod){.name = "web-1"});

@@ -6,9 +6,10 @@
 
 #include <jansson.h>
 
-#include "../../src/app/sizes.h"
 #include "../unit/kube/fake_wire.h"
+#include "act/act.h"
 #include "around/around.h"
+#include "control/rightsizing.h"
 #include "kube/events.h"
 #include "meter/prometheus.h"
 #include "meter/scrape.h"
@@ -79,8 +80,9 @@ struct scene {
 	struct kube *kube;
 	struct events *events;
 	struct act *act;
-	struct sizes *sizes;
-	struct prometheus *prometheus; /* NULL: there is none */
+	struct parts parts;
+	struct rightsizing *rightsizing; /* of them */
+	struct prometheus *prometheus;	 /* NULL: there is none */
 	struct scene_past past;
 	int64_t past_end_ms;
 	bool agents_gone, webhook_gone, closed, surges, rolls;

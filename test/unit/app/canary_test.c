@@ -26,11 +26,12 @@ static void bed_init(struct bed *b)
 	b->metrics = metric_registry_create();
 	b->kube = kube_create(&b->wire->wire, b->cred, &b->clock.clock, b->metrics);
 	b->c = canary_create(b->kube);
+	canary_prepare(b->c, NULL, true);
 }
 
 static void bed_finish(struct bed *b)
 {
-	canary_destroy(b->c);
+	canary_part.destroy(b->c);
 	kube_destroy(b->kube);
 	kube_cred_destroy(b->cred);
 	fake_wire_destroy(b->wire);
@@ -41,7 +42,7 @@ static void bed_finish(struct bed *b)
 static void answer(struct bed *b, int status, const char *body)
 {
 	fake_pass(&b->clock, 30000);
-	canary_step(b->c, b->clock.mono, true);
+	canary_part.step(b->c, &(struct turn){b->clock.mono, true});
 	fake_answer(fake_last(b->wire), status, body);
 }
 
@@ -105,8 +106,8 @@ Test(canary, it_is_a_pod_that_policies_take)
 	struct metric_registry *metrics = metric_registry_create();
 	struct kube *kube = kube_create(&wire->wire, cred, &clock.clock, metrics);
 	struct canary *c = canary_create(kube);
-	canary_set_image(c, "registry.example/aliquot:1");
-	canary_step(c, clock.mono, true);
+	canary_prepare(c, "registry.example/aliquot:1", true);
+	canary_part.step(c, &(struct turn){clock.mono, true});
 	cr_assert_eq(fake_open_count(wire), 1);
 	const struct fake_call *call = fake_last(wire);
 	expect_in(call, "\"image\":\"registry.example/aliquot:1\"");
@@ -116,7 +117,7 @@ Test(canary, it_is_a_pod_that_policies_take)
 	expect_in(call, "\"seccompProfile\":{\"type\":\"RuntimeDefault\"}");
 	expect_in(call, "\"allowPrivilegeEscalation\":false");
 	expect_in(call, "\"capabilities\":{\"drop\":[\"ALL\"]}");
-	canary_destroy(c);
+	canary_part.destroy(c);
 	kube_destroy(kube);
 	kube_cred_destroy(cred);
 	fake_wire_destroy(wire);

@@ -207,7 +207,7 @@ static void start(struct replica *r)
 
 static void restart(struct replica *r)
 {
-	certs_destroy(r->certs);
+	certs_part.destroy(r->certs);
 	free(r->served);
 	r->served = NULL;
 	start(r);
@@ -235,7 +235,7 @@ static void bed_free(struct bed *b)
 {
 	for (size_t i = 0; i < 2; i++) {
 		struct replica *r = &b->replicas[i];
-		certs_destroy(r->certs);
+		certs_part.destroy(r->certs);
 		kube_destroy(r->kube);
 		kube_cred_destroy(r->cred);
 		fake_wire_destroy(r->wire);
@@ -253,7 +253,7 @@ static void step(struct bed *b, int64_t ms)
 	fake_pass(&b->clock, ms);
 	for (size_t i = 0; i < 2; i++) {
 		struct replica *r = &b->replicas[i];
-		certs_step(r->certs, b->clock.mono);
+		certs_part.step(r->certs, &(struct turn){.now = b->clock.mono});
 		while (r->looked < r->wire->count) {
 			serve_one(b, &r->wire->calls[r->looked++]);
 		}

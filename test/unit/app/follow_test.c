@@ -36,7 +36,7 @@ Test(follow, all_pods_come_in_turns)
 	}
 	for (int64_t now = 0; now < 10 * FOLLOW_EVERY_MS; now += FOLLOW_EVERY_MS / 2) {
 		before = asked;
-		follow_step(&f, now);
+		follow_part.step(&f, &(struct turn){.now = now});
 		most = asked - before > most ? asked - before : most;
 	}
 	cr_expect_eq(most, FOLLOW_PODS);

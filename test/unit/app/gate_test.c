@@ -66,7 +66,7 @@ static void tell(struct bed *b, const struct tenant *t)
 /* Looks, and cleans up. */
 static void expect(struct bed *b, bool mine, bool others)
 {
-	gate_step(&b->gate, NOW);
+	gate_part.step(&b->gate, &(struct turn){.now = NOW});
 	cr_expect_eq(gate_has_backlog(&b->gate, "a"), mine);
 	cr_expect_eq(gate_has_backlog(&b->gate, "other"), others);
 	world_destroy(b->world);
@@ -177,7 +177,7 @@ Test(gate, it_opens_again_when_the_line_moves)
 	bed_init(&b);
 	tell(&b, &(struct tenant){"a", "t", 100, REASON_GRANTING, 60, false});
 	tell(&b, &(struct tenant){"b", "t", 100, REASON_GRANTING, 60, false});
-	gate_step(&b.gate, NOW - 2000);
+	gate_part.step(&b.gate, &(struct turn){.now = NOW - 2000});
 	cr_expect(gate_has_backlog(&b.gate, NULL));
 	tell(&b, &(struct tenant){"b", "t", 100, REASON_PLACED, 0, true});
 	expect(&b, true, false);
@@ -257,7 +257,7 @@ static void pass(struct replica *r, int64_t ms, const char *holder)
 			fake_answer(fake_last(r->wire), 200, body);
 		}
 		election_step(r->election, r->clock.mono);
-		gate_step(&r->gate, r->clock.mono);
+		gate_part.step(&r->gate, &(struct turn){.now = r->clock.mono});
 	}
 }
 
@@ -384,11 +384,11 @@ Test(gate, the_last_of_many_tenants_is_found)
 		tell(&b, &(struct tenant){"b", name, 100, REASON_NONE, 0, true});
 	}
 	tell(&b, &(struct tenant){"a", "late", 90, REASON_GRANTING, 40, false});
-	gate_step(&b.gate, NOW);
+	gate_part.step(&b.gate, &(struct turn){.now = NOW});
 	cr_expect(!gate_has_backlog(&b.gate, "a"));
 	int steps = 1;
-	while (gate_deadline(&b.gate) <= NOW && steps < 100) {
-		gate_step(&b.gate, NOW);
+	while (gate_part.deadline(&b.gate, &(struct turn){0}) <= NOW && steps < 100) {
+		gate_part.step(&b.gate, &(struct turn){.now = NOW});
 		steps++;
 	}
 	cr_expect(steps > 4 && steps < 20, "%d steps", steps);

@@ -34,7 +34,7 @@ static void set_up(struct bed *b)
 
 static void tear_down(struct bed *b)
 {
-	owners_destroy(b->owners);
+	owners_part.destroy(b->owners);
 	kube_destroy(b->kube);
 	kube_cred_destroy(b->cred);
 	fake_wire_destroy(b->wire);
@@ -43,7 +43,7 @@ static void tear_down(struct bed *b)
 static void step(struct bed *b, int64_t ms)
 {
 	fake_pass(&b->clock, ms);
-	owners_step(b->owners, b->clock.mono);
+	owners_part.step(b->owners, &(struct turn){.now = b->clock.mono});
 }
 
 static enum owner_answer ask(struct bed *b, const char *ns, const char *name, struct owner *ret)

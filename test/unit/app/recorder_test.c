@@ -199,11 +199,11 @@ Test(recorder, a_full_disk_is_a_gap)
 	cr_assert_lt(sum.steps, 150);
 	uint64_t before = sum.steps;
 	mono_now += 59999;
-	recorder_step(r, mono_now);
+	recorder_part.step(r, &(struct turn){.now = mono_now});
 	files_list(&f);
 	cr_assert_eq(f.count, 1, "not yet");
 	mono_now++;
-	recorder_step(r, mono_now);
+	recorder_part.step(r, &(struct turn){.now = mono_now});
 	engine_run(e, 4000, 50);
 	engine_destroy(e);
 	recorder_destroy(r);
@@ -223,7 +223,7 @@ Test(recorder, a_directory_that_cannot_be_made_is_tried_again)
 	engine_run(e, 1000, 50);
 	for (int i = 0; i < 3; i++) {
 		mono_now += 60000;
-		recorder_step(r, mono_now);
+		recorder_part.step(r, &(struct turn){.now = mono_now});
 		engine_run(e, mono_now, 10);
 	}
 	engine_destroy(e);
@@ -250,7 +250,6 @@ Test(recorder, without_a_directory_it_is_in_memory)
 	e = engine_new();
 	cr_assert_null(recorder_create(&config, &clock_system, e));
 	cr_assert_not(recorder_dump(NULL, &dump));
-	recorder_step(NULL, 1);
 	recorder_destroy(NULL);
 	engine_destroy(e);
 }

@@ -28,7 +28,7 @@ struct bed {
 static void step(struct bed *b, int64_t ms)
 {
 	fake_pass(&b->clock, ms);
-	signer_step(b->s, b->clock.mono, true);
+	signer_part.step(b->s, &(struct turn){b->clock.mono, true});
 }
 
 static void begin(struct bed *b)
@@ -50,7 +50,7 @@ static void begin(struct bed *b)
 
 static void end(struct bed *b)
 {
-	signer_destroy(b->s);
+	signer_part.destroy(b->s);
 	kube_destroy(b->kube);
 	kube_cred_destroy(b->cred);
 	fake_wire_destroy(b->wire);
@@ -224,7 +224,7 @@ Test(signer, one_node_has_six_a_minute_and_the_others_are_served_before)
 	size_t sent = b.wire->count;
 	step(&b, 5000);
 	cr_expect_eq(b.wire->count, sent);
-	cr_expect_eq(signer_deadline(b.s, true), b.clock.mono + 4900);
+	cr_expect_eq(signer_part.deadline(b.s, &(struct turn){.leads = true}), b.clock.mono + 4900);
 	step(&b, 4900);
 	sign_one(&b, "/a-3/approval?");
 	step(&b, 60000);
@@ -294,8 +294,8 @@ Test(signer, who_does_not_lead_any_more_drops_all)
 	begin(&b);
 	arrives(&b, &(struct asking){.name = "r", .node = "node-1"});
 	step(&b, 10);
-	signer_step(b.s, b.clock.mono, false);
+	signer_part.step(b.s, &(struct turn){b.clock.mono, false});
 	cr_expect_eq(fake_open_count(b.wire), 0);
-	cr_expect_eq(signer_deadline(b.s, false), TIME_NEVER);
+	cr_expect_eq(signer_part.deadline(b.s, &(struct turn){.leads = false}), TIME_NEVER);
 	end(&b);
 }

@@ -105,7 +105,7 @@ static void set_up(struct bed *b)
 
 static void tear_down(struct bed *b)
 {
-	zones_destroy(b->zones);
+	zones_part.destroy(b->zones);
 	around_destroy(b->around);
 	world_destroy(b->world);
 	events_destroy(b->events);
@@ -117,7 +117,7 @@ static void tear_down(struct bed *b)
 
 static void step(struct bed *b, bool tells)
 {
-	zones_step(b->zones, b->clock.mono, tells);
+	zones_part.step(b->zones, &(struct turn){b->clock.mono, tells});
 	fake_pass(&b->clock, 6000);
 }
 
@@ -145,6 +145,7 @@ Test(zones, only_who_leads_tells)
 	policy(&b, "Mars/Base");
 	step(&b, false);
 	cr_expect_eq(events_queued(b.events), 0);
-	cr_expect_gt(zones_deadline(b.zones), b.clock.mono - 6000, "no spinning");
+	cr_expect_gt(zones_part.deadline(b.zones, &(struct turn){0}), b.clock.mono - 6000,
+		"no spinning");
 	tear_down(&b);
 }

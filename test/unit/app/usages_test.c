@@ -33,7 +33,9 @@ static void begin(struct bed *b)
 
 static bool make(struct bed *b)
 {
-	usages_destroy(b->usages);
+	if (b->usages != NULL) {
+		usages_part.destroy(b->usages);
+	}
 	b->fault = (struct fault){0};
 	b->usages = usages_create(&(struct usages_config){.loop = b->loop,
 					  .clock = &b->clock.clock,
@@ -46,7 +48,9 @@ static bool make(struct bed *b)
 
 static void end(struct bed *b)
 {
-	usages_destroy(b->usages);
+	if (b->usages != NULL) {
+		usages_part.destroy(b->usages);
+	}
 	world_destroy(b->world);
 	metric_registry_destroy(b->metrics);
 	loop_destroy(b->loop);
@@ -90,10 +94,10 @@ Test(usages, of_running_tenants_and_whole_pods)
 	know(&b, "whole", false, "Running");
 	know(&b, "waits", true, "Pending");
 	know(&b, "over", false, "Succeeded");
-	usages_step(b.usages, b.clock.mono, false);
+	usages_part.step(b.usages, &(struct turn){b.clock.mono, false});
 	cr_expect_eq(wanted(&b), 0, "one that does not lead wants nothing");
-	cr_expect_eq(usages_deadline(b.usages, false), TIME_NEVER);
-	usages_step(b.usages, b.clock.mono, true);
+	cr_expect_eq(usages_part.deadline(b.usages, &(struct turn){.leads = false}), TIME_NEVER);
+	usages_part.step(b.usages, &(struct turn){b.clock.mono, true});
 	cr_expect_eq(wanted(&b), 2);
 	cr_expect_not(usages_crowded(b.usages));
 	world_apply(b.world, &(struct change){.type = CHANGE_GONE,
@@ -101,12 +105,13 @@ Test(usages, of_running_tenants_and_whole_pods)
 				     .ns = "a",
 				     .name = "whole",
 				     .uid = "whole"});
-	cr_expect_gt(usages_deadline(b.usages, true), b.clock.mono, "no spinning");
+	cr_expect_gt(usages_part.deadline(b.usages, &(struct turn){.leads = true}), b.clock.mono,
+		"no spinning");
 	fake_pass(&b.clock, 5000);
-	usages_step(b.usages, b.clock.mono, true);
+	usages_part.step(b.usages, &(struct turn){b.clock.mono, true});
 	cr_expect_eq(wanted(&b), 2, "it is given one more round");
 	fake_pass(&b.clock, 5000);
-	usages_step(b.usages, b.clock.mono, true);
+	usages_part.step(b.usages, &(struct turn){b.clock.mono, true});
 	cr_expect_eq(wanted(&b), 1);
 	end(&b);
 }
@@ -121,10 +126,11 @@ Test(usages, many_are_looked_at_in_turns)
 		snprintf(name, sizeof name, "p%d", i);
 		know(&b, name, true, "Running");
 	}
-	usages_step(b.usages, b.clock.mono, true);
+	usages_part.step(b.usages, &(struct turn){b.clock.mono, true});
 	cr_expect_eq(wanted(&b), PODS_A_TURN);
-	cr_expect_leq(usages_deadline(b.usages, true), b.clock.mono, "it goes on at once");
-	usages_step(b.usages, b.clock.mono, true);
+	cr_expect_leq(usages_part.deadline(b.usages, &(struct turn){.leads = true}), b.clock.mono,
+		"it goes on at once");
+	usages_part.step(b.usages, &(struct turn){b.clock.mono, true});
 	cr_expect_eq(wanted(&b), PODS_A_TURN + 100);
 	end(&b);
 }

@@ -44,7 +44,7 @@ static void bed_init(struct bed *b)
 
 static void bed_finish(struct bed *b)
 {
-	volumes_destroy(b->v);
+	volumes_part.destroy(b->v);
 	kube_destroy(b->kube);
 	kube_cred_destroy(b->cred);
 	fake_wire_destroy(b->wire);
@@ -71,7 +71,7 @@ static void tell_tenant(struct bed *b, const char *name, const char *claim, bool
 static void pass(struct bed *b, int64_t ms)
 {
 	fake_pass(&b->clock, ms);
-	volumes_step(b->v, b->clock.mono, true);
+	volumes_part.step(b->v, &(struct turn){b->clock.mono, true});
 }
 
 /* Answers the one request that is open, which must be for this path. */
@@ -112,7 +112,7 @@ Test(volumes, a_bound_claim_is_read_with_its_volume)
 	struct bed b;
 	bed_init(&b);
 	tell_tenant(&b, "t", "data", true);
-	volumes_step(b.v, b.clock.mono, false);
+	volumes_part.step(b.v, &(struct turn){b.clock.mono, false});
 	cr_assert_eq(b.wire->count, 0, "who does not lead does not ask");
 	pass(&b, 0);
 	answer(&b, PVC, 200, BOUND_TO("pv-1"));
@@ -173,7 +173,8 @@ Test(volumes, what_may_still_change_is_read_again)
 		cr_expect_eq(state(&b), rows[i].state, "row %zu: %d", i, state(&b));
 		pass(&b, rows[i].again_ms / 2 - 1);
 		cr_expect_eq(opened(&b), 0, "row %zu: too soon", i);
-		cr_expect_gt(volumes_deadline(b.v, true), b.clock.mono, "row %zu: spins", i);
+		cr_expect_gt(volumes_part.deadline(b.v, &(struct turn){.leads = true}),
+			b.clock.mono, "row %zu: spins", i);
 		pass(&b, rows[i].again_ms / 2 + 1);
 		cr_expect_eq(opened(&b), 1, "row %zu: not asked again", i);
 		bed_finish(&b);

@@ -1,6 +1,6 @@
 /* Checkpoints are listed once, when somebody begins to lead, and handed to the sizer. */
-#ifndef APP_RECALL_H
-#define APP_RECALL_H
+#ifndef CONTROL_RECALL_H
+#define CONTROL_RECALL_H
 
 #include "kube/client.h"
 #include "sizer/sizer.h"

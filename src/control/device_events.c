@@ -1,12 +1,12 @@
 /* Events in the annotations of the Lease. */
-#include "heards.h"
+#include "device_events.h"
 
 #include "base/log.h"
 #include "codec/heard.h"
 
 _Static_assert(HEARD_TEXT_MAX <= ELECTION_HEARD_MAX, "what is written can be kept");
 
-void heards_recall(struct engine *engine, const struct election *election)
+void device_events_recall(struct engine *engine, const struct election *election)
 {
 	const char *text = election_heard(election);
 	struct heard list[HEARD_MAX];
@@ -28,7 +28,7 @@ void heards_recall(struct engine *engine, const struct election *election)
 	}
 }
 
-void heards_keep(const struct engine *engine, struct election *election)
+void device_events_keep(const struct engine *engine, struct election *election)
 {
 	struct heard list[HEARD_MAX];
 	size_t count = engine_heard(engine, list, HEARD_MAX);

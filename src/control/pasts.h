@@ -1,7 +1,7 @@
 /* What a Prometheus kept of workloads of which nothing is known, handed to the sizer: some hours of
  * one of them at a time. */
-#ifndef APP_PASTS_H
-#define APP_PASTS_H
+#ifndef CONTROL_PASTS_H
+#define CONTROL_PASTS_H
 
 #include "base/clock.h"
 #include "meter/prometheus.h"

@@ -1,5 +1,5 @@
 /* One command, one child: a shell plays the control program. */
-#include "mps/control.h"
+#include "mps/mps_control.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -6,8 +6,8 @@
  * A fault: FAULT_NOT_FOUND (no such program) and FAULT_FATAL (no process, no descriptor: the daemon
  * was not asked), FAULT_TRANSIENT (not in time; ended with another status than 0, with what it
  * said; ended by a signal), FAULT_LIMIT (it said more than MPS_REPLY_BYTES_MAX). */
-#ifndef MPS_CONTROL_H
-#define MPS_CONTROL_H
+#ifndef MPS_MPS_CONTROL_H
+#define MPS_MPS_CONTROL_H
 
 #include <stdint.h>
 

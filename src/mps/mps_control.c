@@ -1,6 +1,6 @@
 /* The child ends, or its time does: whichever is first decides. Its end is told by a pidfd, since
  * an open pipe says nothing: what it left behind may hold it. */
-#include "mps/control.h"
+#include "mps/mps_control.h"
 
 #include <errno.h>
 #include <fcntl.h>
