@@ -5,14 +5,14 @@
  *
  * In a turn each part takes its step, in this order:
  *
- *     leading       the Lease: does this process decide?           kube/election.h
- *     watching      changes -> on_change -> control_observe         kube/feeds.h
+ *     watching      the Lease -> on_leader -> control_lead          kube/election.h
+ *                   changes -> on_change -> control_observe         kube/feeds.h
  *     ...           whatever its owner adds to `parts`
  *     agents        states of nodes with tenants -> on_change       meter/states.h
  *     rightsizing   use -> sizer -> actions, resizes                control/rightsizing.h
  *     deciding      one step of the engine -> actions               engine/engine.h
  *     writing       actions -> on_action -> requests;               act/act.h
- *                   answers -> on_outcome -> control_settle
+ *                   answers -> act.on_outcome -> control_settle
  *
  * Owner: the storage is the caller's; control_init, then the owner's parts, then control_begin. */
 #ifndef CONTROL_CONTROL_H
@@ -39,12 +39,10 @@ struct control_port {
 	void (*wake)(void *data, int64_t at);	   /* a turn is due then, monotonic */
 	void (*on_leader)(void *data, bool leads); /* control_lead */
 	bool (*on_change)(void *data, const struct change *c); /* control_observe */
-	void (*on_outcome)(				       /* control_settle */
-		void *data, const struct action *action, const struct outcome *outcome);
-	void (*on_action)(void *data, struct action *action); /* it is submitted after that */
-	/* As act's; NULL: the election's */
-	int64_t (*write_ms)(void *data);
-	int64_t (*term)(void *data);
+	void (*on_action)(void *data, struct action *action);  /* it is submitted after that */
+	/* An outcome ends in control_settle; control_write_ms and the election's term are the rest
+	 */
+	struct act_events act;
 };
 
 struct control_config {
@@ -65,7 +63,7 @@ struct control_config {
 struct control {
 	struct control_config config;
 	struct control_port port;
-	struct parts parts; /* leading, watching and those of the owner */
+	struct parts parts; /* watching, and those of the owner */
 	struct parts last;  /* agents to writing */
 	struct turn turn;
 	/* owned */
@@ -96,6 +94,8 @@ void control_finish(struct control *c);
 /* A turn; when the next one is due. */
 int64_t control_turn(struct control *c, int64_t now_mono_ms);
 bool control_leads(const struct control *c);
+/* For how long nobody else can write; 0: not now. */
+int64_t control_write_ms(const struct control *c);
 
 /* False: an object that is too large to be kept. */
 bool control_observe(struct control *c, const struct change *change);

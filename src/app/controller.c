@@ -82,6 +82,18 @@ static void on_outcome(void *data, const struct action *action, const struct out
 	control_settle(&c->control, action, outcome);
 }
 
+static int64_t on_write_ms(void *data)
+{
+	const struct controller *c = data;
+	return control_write_ms(&c->control);
+}
+
+static int64_t on_term(void *data)
+{
+	const struct controller *c = data;
+	return election_term(c->control.election);
+}
+
 static void on_action(void *data, struct action *a)
 {
 	struct controller *c = data;
@@ -269,8 +281,8 @@ static void make_control(struct controller *c)
 		.wake = on_wake,
 		.on_leader = on_leader,
 		.on_change = on_seen_change,
-		.on_outcome = on_outcome,
-		.on_action = on_action};
+		.on_action = on_action,
+		.act = {on_outcome, on_write_ms, on_term}};
 	control_init(&c->control, &config, &port);
 	make_recorder(c);
 }

@@ -87,26 +87,7 @@ void control_settle(struct control *c, const struct action *action, const struct
 	}
 }
 
-/* --- what passes through the owner --- */
-
-static void on_election(void *data, bool leads)
-{
-	struct control *c = data;
-	c->port.on_leader(c->port.data, leads);
-}
-
-static bool on_watched(void *data, const struct change *change)
-{
-	struct control *c = data;
-	return c->port.on_change(c->port.data, change);
-}
-
-static void on_action_outcome(
-	void *data, const struct action *action, const struct outcome *outcome)
-{
-	struct control *c = data;
-	c->port.on_outcome(c->port.data, action, outcome);
-}
+/* --- between the parts --- */
 
 static void submit_action(void *data, struct action *action)
 {
@@ -114,22 +95,6 @@ static void submit_action(void *data, struct action *action)
 	c->port.on_action(c->port.data, action);
 	act_submit(c->act, action);
 }
-
-static int64_t write_ms(void *data)
-{
-	struct control *c = data;
-	return c->port.write_ms != NULL
-		       ? c->port.write_ms(c->port.data)
-		       : election_write_ms(c->election, clock_mono(c->config.clock));
-}
-
-static int64_t term_of_writes(void *data)
-{
-	struct control *c = data;
-	return c->port.term != NULL ? c->port.term(c->port.data) : election_term(c->election);
-}
-
-/* --- between the sizer and the engine --- */
 
 static bool resize(void *data, const struct change *change)
 {
@@ -151,23 +116,11 @@ static bool is_evicting(void *data, const char *uid)
 
 /* --- the parts --- */
 
-static void lead_step(void *self, const struct turn *turn)
+static void watch_step(void *self, const struct turn *turn)
 {
 	struct control *c = self;
 	election_step(c->election, turn->now);
 	c->turn.leads = election_leads(c->election);
-}
-
-static int64_t lead_deadline(const void *self, const struct turn *turn)
-{
-	const struct control *c = self;
-	(void)turn;
-	return election_deadline(c->election);
-}
-
-static void watch_step(void *self, const struct turn *turn)
-{
-	struct control *c = self;
 	feeds_step(c->feeds, turn->now);
 }
 
@@ -175,7 +128,7 @@ static int64_t watch_deadline(const void *self, const struct turn *turn)
 {
 	const struct control *c = self;
 	(void)turn;
-	return feeds_deadline(c->feeds);
+	return time_min(election_deadline(c->election), feeds_deadline(c->feeds));
 }
 
 static void follow_nodes(struct control *c)
@@ -269,7 +222,6 @@ static int64_t write_deadline(const void *self, const struct turn *turn)
 }
 
 /* They are all of one piece, which control_finish takes apart. */
-static const struct part leading = {lead_step, lead_deadline, NULL};
 static const struct part watching = {watch_step, watch_deadline, NULL};
 static const struct part agents = {read_agents_step, read_agents_deadline, NULL};
 static const struct part deciding = {decide_step, decide_deadline, NULL};
@@ -280,29 +232,26 @@ static const struct part writing = {write_step, write_deadline, NULL};
 void control_init(
 	struct control *c, const struct control_config *config, const struct control_port *port)
 {
-	static const struct act_events written = {
-		.on_outcome = on_action_outcome, .write_ms = write_ms, .term = term_of_writes};
 	struct kube *kube = config->kube;
 	*c = (struct control){.config = *config, .port = *port};
 	c->events = events_create(
 		kube, "aliquot.dev/controller", config->lease.identity, port->seed(port->data));
-	c->election = election_create(kube, &config->lease, on_election, c);
-	c->act = act_create(kube, c->events, &config->act, &written, c);
+	c->election = election_create(kube, &config->lease, port->on_leader, port->data);
+	c->act = act_create(kube, c->events, &config->act, &port->act, port->data);
 	c->engine = engine_create(&config->engine, port->seed(port->data));
 	c->advice = advice_create();
 	c->groups = groups_create();
 	c->around = around_create();
 	c->pod_groups = podgroups_create();
-	c->feeds = feeds_create(kube, port->seed(port->data), on_watched, c);
+	c->feeds = feeds_create(kube, port->seed(port->data), port->on_change, port->data);
 	struct states_config states = {.clock = config->clock,
 		.metrics = kube_metrics(kube),
 		.seed = port->seed(port->data),
 		.own_keys = config->own_keys,
 		.agent_ns = config->agent_ns,
-		.tell = on_watched,
-		.data = c};
+		.tell = port->on_change,
+		.data = port->data};
 	c->states = states_create(&states);
-	parts_add(&c->parts, &leading, c);
 	parts_add(&c->parts, &watching, c);
 }
 
@@ -360,4 +309,9 @@ int64_t control_turn(struct control *c, int64_t now)
 bool control_leads(const struct control *c)
 {
 	return election_leads(c->election);
+}
+
+int64_t control_write_ms(const struct control *c)
+{
+	return election_write_ms(c->election, clock_mono(c->config.clock));
 }

@@ -186,15 +186,13 @@ static void on_replica_action(void *data, struct action *a)
 static int64_t replica_write_ms(void *data)
 {
 	struct replica *r = data;
-	return keeps_leading(r) ? ACT_TIMEOUT_MS
-				: election_write_ms(r->control.election, clock_mono(&r->clock));
+	return keeps_leading(r) ? ACT_TIMEOUT_MS : control_write_ms(&r->control);
 }
 
-/* Where everyone leads there is no term, and no fence: the books must hold alone. */
-static int64_t no_term(void *data)
+static int64_t replica_term(void *data)
 {
-	(void)data;
-	return 0;
+	const struct replica *r = data;
+	return election_term(r->control.election);
 }
 
 static uint64_t replica_seed(void *data)
@@ -334,10 +332,12 @@ static void begin_control(struct replica *r)
 		.wake = on_replica_wake,
 		.on_leader = on_replica_leadership,
 		.on_change = on_replica_change,
-		.on_outcome = on_replica_outcome,
 		.on_action = on_replica_action,
-		.write_ms = replica_write_ms,
-		.term = sim_everyone_leads(s) ? no_term : NULL};
+		/* Where everyone leads there is no term, and no fence: the books must hold alone.
+		 */
+		.act = {.on_outcome = on_replica_outcome,
+			.write_ms = replica_write_ms,
+			.term = sim_everyone_leads(s) ? NULL : replica_term}};
 	const struct rightsizing_config sizing = {
 		.round_ms = SIZER_ROUND_MS, .measure = &steady_use_part, .measure_self = &r->use};
 	control_init(&r->control, &config, &port);
