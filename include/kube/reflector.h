@@ -38,11 +38,12 @@ struct reflector_kind {
 	const struct slice_keep *projection; /* NULL: everything; borrowed, constant */
 };
 
+/* All but on_object may be NULL: nobody hears it. */
 struct reflector_events {
 	void (*on_begin)(void *data);
-	/* `json` is one object, projected, NUL-terminated. False: it cannot be decoded (on_unread
-	 * follows). */
-	bool (*on_object)(void *data, const char *json, size_t n);
+	/* `json` is one object, projected, NUL-terminated. -1: it cannot be decoded, or kept: the
+	 * reflector says so in the log, once, and on_unread follows. */
+	int (*on_object)(void *data, struct view json, struct fault *ret_fault);
 	void (*on_gone)(void *data, const char *ns, const char *name, const char *uid);
 	/* ns and name are NULL if not even they could be read */
 	void (*on_unread)(void *data, const char *ns, const char *name);

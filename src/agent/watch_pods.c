@@ -19,20 +19,17 @@ static void pods_on_relist_begin(void *data)
 	node_pods_relist_begin(w->pods);
 }
 
-static bool pods_on_object(void *data, const char *json, size_t n)
+static int pods_on_object(void *data, struct view json, struct fault *fault)
 {
 	struct watch_pods *w = data;
 	struct node_pod pod;
-	struct fault f;
-	int result = node_pod_decode(json, n, &w->arena, &pod, &f);
+	int result = node_pod_decode(json.p, json.n, &w->arena, &pod, fault);
 	if (result == 0 && !node_pods_set(w->pods, &pod)) {
-		result = fault_set(&f, FAULT_LIMIT, "more than %d pods on one node", NODE_PODS_MAX);
-	}
-	if (result < 0) {
-		log_warn("a pod cannot be read", LOG_F(&f));
+		result = fault_set(
+			fault, FAULT_LIMIT, "more than %d pods on one node", NODE_PODS_MAX);
 	}
 	arena_reset(&w->arena);
-	return result == 0;
+	return result;
 }
 
 static void pods_on_gone(void *data, const char *ns, const char *name, const char *uid)

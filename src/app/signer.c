@@ -102,32 +102,30 @@ static bool csr_is_open(const struct csr *csr)
 	return csr->certificate == NULL && !csr->refused;
 }
 
-static bool on_csr(void *data, const char *json, size_t n)
+static int on_csr(void *data, struct view json, struct fault *fault)
 {
 	struct signer *s = data;
 	struct waiting *w = xcalloc(1, sizeof *w);
-	struct fault f;
-	if (csr_decode(json, n, &w->arena, &w->csr, &f) < 0) {
-		log_warn("a certificate request cannot be read", LOG_F(&f));
+	if (csr_decode(json.p, json.n, &w->arena, &w->csr, fault) < 0) {
 		waiting_free(w);
-		return false;
+		return -1;
 	}
 	bool open = csr_is_open(&w->csr);
 	bool working = s->now != NULL && text_equals(s->now->csr.uid, w->csr.uid);
 	drop_uid(s, w->csr.uid);
 	if (open && !working && !drop_of_asker(s, &w->csr)) {
 		waiting_free(w);
-		return true;
+		return 0;
 	}
 	if (!open || working || s->waiting.count >= SIGNER_WAITING_MAX) {
 		s->missed = s->missed || (open && !working);
 		waiting_free(w);
-		return true;
+		return 0;
 	}
 	w->asker = hash_pair(text_or(w->csr.username, ""), text_or(w->csr.node, ""));
 	VEC_PUSH(&s->waiting, w);
 	s->turn_at = s->next_at;
-	return true;
+	return 0;
 }
 
 static void on_csr_gone(void *data, const char *ns, const char *name, const char *uid)
@@ -143,21 +141,6 @@ static void on_csrs_begin(void *data)
 {
 	struct signer *s = data;
 	s->missed = false;
-}
-
-static void on_csr_unread(void *data, const char *ns, const char *name)
-{
-	(void)data, (void)ns, (void)name;
-}
-
-static void on_csrs_end(void *data, bool sweep)
-{
-	(void)data, (void)sweep;
-}
-
-static void on_csrs_stale(void *data, bool stale)
-{
-	(void)data, (void)stale;
 }
 
 /* --- one of them --- */
@@ -394,12 +377,8 @@ static void stop_signing(struct signer *s)
 
 static void start_signing(struct signer *s)
 {
-	static const struct reflector_events events = {.on_begin = on_csrs_begin,
-		.on_object = on_csr,
-		.on_gone = on_csr_gone,
-		.on_unread = on_csr_unread,
-		.on_end = on_csrs_end,
-		.on_stale = on_csrs_stale};
+	static const struct reflector_events events = {
+		.on_begin = on_csrs_begin, .on_object = on_csr, .on_gone = on_csr_gone};
 	const struct reflector_kind kind = {.name = CSR_RESOURCE,
 		.group_version = CSR_GROUP_VERSION,
 		.resource = CSR_RESOURCE,

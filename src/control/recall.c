@@ -25,16 +25,12 @@ struct recall {
 	bool ended, late; /* late: and it was said */
 };
 
-static bool on_checkpoint_object(void *data, const char *json, size_t n)
+static int on_checkpoint_object(void *data, struct view json, struct fault *fault)
 {
 	struct recall *r = data;
 	struct checkpoint c;
-	struct fault f = {0};
-	int result = checkpoint_decode(json, n, &r->arena, &c, &f);
-	if (result < 0) {
-		log_warn("a checkpoint cannot be read, what it holds is learnt anew", LOG_F(&f));
-		r->refused++;
-	} else if (!r->ended) {
+	int result = checkpoint_decode(json.p, json.n, &r->arena, &c, fault);
+	if (result == 0 && !r->ended) {
 		enum sizer_recall verdict =
 			sizer_recall(r->sizer, &c, clock_policy(kube_clock(r->kube)));
 		r->taken += verdict == SIZER_RECALL_TAKEN;
@@ -44,8 +40,9 @@ static bool on_checkpoint_object(void *data, const char *json, size_t n)
 				LOG_S("name", c.name), LOG_S("why", sizer_recall_name(verdict)));
 		}
 	}
+	r->refused += result < 0;
 	arena_reset(&r->arena);
-	return result == 0;
+	return result;
 }
 
 static void on_checkpoints_end(void *data, bool sweep)
@@ -55,32 +52,8 @@ static void on_checkpoints_end(void *data, bool sweep)
 	r->ended = true;
 }
 
-static void on_checkpoints_begin(void *data)
-{
-	(void)data;
-}
-
-static void on_checkpoint_gone(void *data, const char *ns, const char *name, const char *uid)
-{
-	(void)data, (void)ns, (void)name, (void)uid;
-}
-
-static void on_checkpoint_unread(void *data, const char *ns, const char *name)
-{
-	(void)data, (void)ns, (void)name;
-}
-
-static void on_checkpoints_stale(void *data, bool stale)
-{
-	(void)data, (void)stale;
-}
-
-static const struct reflector_events recall_events = {.on_begin = on_checkpoints_begin,
-	.on_object = on_checkpoint_object,
-	.on_gone = on_checkpoint_gone,
-	.on_unread = on_checkpoint_unread,
-	.on_end = on_checkpoints_end,
-	.on_stale = on_checkpoints_stale};
+static const struct reflector_events recall_events = {
+	.on_object = on_checkpoint_object, .on_end = on_checkpoints_end};
 
 struct recall *recall_create(struct kube *kube, struct sizer *sizer)
 {

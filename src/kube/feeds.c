@@ -41,21 +41,16 @@ static void on_begin(void *data)
 	tell(data, (struct change){.type = CHANGE_RELIST_BEGIN});
 }
 
-static bool on_object(void *data, const char *json, size_t n)
+static int on_object(void *data, struct view json, struct fault *fault)
 {
 	struct feed *f = data;
 	struct change c;
-	struct fault fault;
-	int result = feed_decode(f->kind, (struct view){json, n}, &f->all->arena, &c, &fault);
+	int result = feed_decode(f->kind, json, &f->all->arena, &c, fault);
 	if (result == 0 && !tell(f, c)) {
-		result = fault_set(&fault, FAULT_LIMIT, "it is too large to be kept");
-	}
-	if (result < 0) {
-		log_warn("an object cannot be read", LOG_S("kind", kind_name(f->kind)),
-			LOG_F(&fault));
+		result = fault_set(fault, FAULT_LIMIT, "it is too large to be kept");
 	}
 	arena_reset(&f->all->arena);
-	return result == 0;
+	return result;
 }
 
 static void on_gone(void *data, const char *ns, const char *name, const char *uid)

@@ -15,7 +15,7 @@
 
 #include "base/log.h"
 #include "base/map.h"
-#include "reflector_parts.h"
+#include "reflector_feed.h"
 
 #define WATCH_LEAST_S	 300 /* random between these, so that watches do not end together */
 #define WATCH_SPREAD_S	 301
@@ -448,7 +448,9 @@ static void check_stale(struct reflector *r, int64_t now)
 		r->stale = stale;
 		log_info(stale ? "watch is stale" : "watch stands again",
 			LOG_S("kind", r->kind.name));
-		r->events.on_stale(r->data, stale);
+		if (r->events.on_stale != NULL) {
+			r->events.on_stale(r->data, stale);
+		}
 	}
 }
 

@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "codec/meta.h"
 #include "codec/status.h"
-#include "reflector_parts.h"
+#include "reflector_feed.h"
 
 void reflector_count(struct reflector *r, const char *name, const char *help, const char *reason)
 {
@@ -77,32 +77,35 @@ static void forget(struct reflector *r, const char *ns, const char *name)
 	}
 }
 
-static void unread(struct reflector *r, const char *ns, const char *name)
+static void unread(struct reflector *r, const char *ns, const char *name, const struct fault *why)
 {
 	reflector_count(r, "aliquot_watch_unread_total",
 		"Objects of a list or a watch that could not be decoded and were skipped.", NULL);
 	if (remember(r, ns, name)) {
 		log_warn("skipped an object that cannot be read", LOG_S("kind", r->kind.name),
-			LOG_S("ns", ns), LOG_S("name", name));
+			LOG_S("ns", ns), LOG_S("name", name), LOG_F(why));
 	}
 	r->sweep = r->sweep && name != NULL;
-	r->events.on_unread(r->data, ns, name);
+	if (r->events.on_unread != NULL) {
+		r->events.on_unread(r->data, ns, name);
+	}
 }
 
 static void hand_on(struct reflector *r, const char *json, size_t n)
 {
 	struct meta meta;
+	struct fault f = {0};
 	if (r->slice.cut) {
 		reflector_count(r, "aliquot_watch_cut_total",
 			"Objects of a list or a watch whose longest lists were cut off.", NULL);
 	}
-	bool read = r->events.on_object(r->data, json, n);
+	bool read = r->events.on_object(r->data, (struct view){json, n}, &f) == 0;
 	if (read && r->unread.count == 0) {
 		return; /* nearly always */
 	}
 	bool named = meta_marked(&r->slice, &r->scratch, &meta);
 	if (!read) {
-		unread(r, named ? meta.ns : NULL, named ? meta.name : NULL);
+		unread(r, named ? meta.ns : NULL, named ? meta.name : NULL, &f);
 	} else if (named) {
 		forget(r, meta.ns, meta.name);
 	}
@@ -112,12 +115,16 @@ static void hand_on_gone(struct reflector *r, const struct meta *meta)
 {
 	if (meta == NULL) {
 		/* Something is gone and we cannot tell what: only a complete picture can. */
-		unread(r, NULL, NULL);
+		struct fault f = {0};
+		fault_set(&f, FAULT_INVALID, "it is gone and has no name");
+		unread(r, NULL, NULL, &f);
 		r->needs_picture = true;
 		r->stop = true;
 		return;
 	}
-	r->events.on_gone(r->data, meta->ns, meta->name, meta->uid);
+	if (r->events.on_gone != NULL) {
+		r->events.on_gone(r->data, meta->ns, meta->name, meta->uid);
+	}
 	forget(r, meta->ns, meta->name);
 }
 
@@ -130,7 +137,9 @@ void reflector_end_picture(struct reflector *r, const char *version)
 	r->unpaged = false;
 	r->stood_ms = clock_mono(kube_clock(r->kube));
 	r->synced = true;
-	r->events.on_end(r->data, r->sweep);
+	if (r->events.on_end != NULL) {
+		r->events.on_end(r->data, r->sweep);
+	}
 	reflector_count(r, "aliquot_watch_pictures_total", "Complete pictures taken.", NULL);
 	log_info("synced", LOG_S("kind", r->kind.name), LOG_S("version", r->version));
 }
@@ -210,12 +219,14 @@ static void on_oversize(void *data)
 {
 	struct reflector *r = data;
 	struct meta meta;
+	struct fault f = {0};
 	bool named = meta_marked(&r->slice, &r->scratch, &meta);
 	r->heard++;
 	if (named && text_equals(str_text(&r->slice.type), "\"DELETED\"")) {
 		hand_on_gone(r, &meta);
 	} else {
-		unread(r, named ? meta.ns : NULL, named ? meta.name : NULL);
+		fault_set(&f, FAULT_LIMIT, "it is too large");
+		unread(r, named ? meta.ns : NULL, named ? meta.name : NULL, &f);
 	}
 	arena_reset(&r->scratch);
 }
@@ -261,7 +272,9 @@ bool reflector_on_data(void *data, const char *p, size_t n)
 		r->sweep = true;
 		r->missed = false;
 		VEC_CLEAR(&r->unread);
-		r->events.on_begin(r->data);
+		if (r->events.on_begin != NULL) {
+			r->events.on_begin(r->data);
+		}
 	}
 	r->page_bytes += n;
 	if (r->stage == STAGE_LIST && !r->unpaged && r->page_bytes > PAGE_BYTES_MAX) {

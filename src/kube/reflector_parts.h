@@ -77,11 +77,4 @@ struct reflector {
 /* Escaped, a byte of the token may take three. */
 #define LIST_PATH_MAX (KUBE_PATH_MAX + 3 * CONTINUE_MAX)
 
-/* Prepares r->slice for the stage. */
-void reflector_feed_start(struct reflector *r);
-bool reflector_on_data(void *data, const char *p, size_t n);
-/* The picture is complete as of `version`. */
-void reflector_end_picture(struct reflector *r, const char *version);
-void reflector_count(struct reflector *r, const char *name, const char *help, const char *reason);
-
 #endif

@@ -25,19 +25,20 @@ static inline void on_begin(void *data)
 	str_append_text(&((struct fixture *)data)->heard, "begin ");
 }
 
-static inline bool on_object(void *data, const char *json, size_t n)
+static inline int on_object(void *data, struct view object, struct fault *fault)
 {
 	struct fixture *f = data;
-	cr_assert_eq(strlen(json), n);
+	const char *json = object.p;
+	cr_assert_eq(strlen(json), object.n);
 	if (f->indigestible != NULL && strstr(json, f->indigestible) != NULL) {
-		return false;
+		return fault_set(fault, FAULT_INVALID, "it cannot be digested");
 	}
 	const char *name = strstr(json, "\"name\":\"");
 	cr_assert_not_null(name);
 	name += 8;
 	str_append(&f->heard, name, strcspn(name, "\""));
 	str_append_char(&f->heard, ' ');
-	return true;
+	return 0;
 }
 
 static inline void on_gone(void *data, const char *ns, const char *name, const char *uid)
