@@ -27,30 +27,6 @@
 #define KUBE_CRED_REREAD_MS 60000
 #define KUBE_IN_CLUSTER_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 
-/* One context of a kubeconfig, as written: paths are not followed yet, only made absolute. A zeroed
- * struct is empty; every string may be NULL and is owned. */
-struct kubeconfig {
-	char *context;
-	char *server;
-	char *ca_path;
-	char *ca_pem;
-	char *tls_server_name;
-	bool insecure;
-	char *token;
-	char *token_path;
-	char *cert_path;
-	char *cert_pem;
-	char *key_path;
-	char *key_pem;
-	char *namespace;
-};
-
-/* Reads the text of a kubeconfig. `directory` is what relative paths are relative to; `context`
- * NULL or "" means current-context. Touches no file. Fails with FAULT_INVALID and a line number. */
-MUST_CHECK int kubeconfig_parse(struct view text, const char *directory, const char *context,
-	struct kubeconfig *ret_config, struct fault *ret_fault);
-void kubeconfig_finish(struct kubeconfig *c);
-
 struct kube_cred_options {
 	const char *kubeconfig;			  /* a path; NULL or "": look for one */
 	const char *context;			  /* NULL or "": current-context */

@@ -3,7 +3,8 @@
 #include "json/slice.h"
 
 #include "json/decode.h"
-#include "slice_parts.h"
+#include "slice_frame.h"
+#include "slice_raw.h"
 
 #define KEY_MAX	 512   /* of a key that a projection could list */
 #define TYPE_MAX 34    /* of a watch event's type */
@@ -202,4 +203,10 @@ int slice_list_version(const struct slice *s, struct slice_list *ret_list, struc
 	}
 	*ret_list = list;
 	return 0;
+}
+
+struct view slice_marked(const struct slice *s, uint8_t mark)
+{
+	const struct slice_span *span = &s->marks[mark - 1];
+	return (struct view){str_text(&s->out) + span->at, span->n};
 }

@@ -1,7 +1,7 @@
 /* The levels that the splitter looks into: the list or the event, the array of items, and what the
  * projection names below them. In these every key and comma is read and written anew; what a
  * projection keeps or drops whole is left to slice_raw.c. */
-#include "slice_parts.h"
+#include "slice_frame.h"
 
 #define KEEP_BYTES ((size_t)64 << 10)
 #define TRIM_FROM  ((size_t)256 << 10)
@@ -96,12 +96,6 @@ static void object_begin(struct slice *s, uint64_t at)
 	memset(s->marks, 0, sizeof s->marks);
 	s->opened = at;
 	str_reset(&s->out);
-}
-
-struct view slice_marked(const struct slice *s, uint8_t mark)
-{
-	const struct slice_span *span = &s->marks[mark - 1];
-	return (struct view){str_text(&s->out) + span->at, span->n};
 }
 
 static struct view event_type(const struct slice *s)

@@ -31,24 +31,6 @@ struct slice_input {
 
 enum slice_progress { SLICE_MORE, SLICE_COMPLETE, SLICE_BROKEN };
 
-/* Reads on in a whole value (the last three states above) and copies it to s->sink. SLICE_MORE: the
- * input is used up; SLICE_COMPLETE: the value is, and input stands behind it. */
-enum slice_progress slice_raw(struct slice *s, struct slice_input *in);
-
-/* The events of the machine. `at` is the place in the whole stream, for the limits. False: it does
- * not belong there. */
-bool slice_begin_document(struct slice *s, uint64_t at);
-/* The value whose first byte is next. True if that byte, a bracket, opened a level and is to be
- * taken. */
-bool slice_begin_value(struct slice *s, char first, uint64_t at);
-void slice_end_value(struct slice *s, uint64_t at);
-/* The value in progress is too long: it is taken back, and nothing more of it copied. */
-void slice_drop_value(struct slice *s);
-bool slice_end_frame(struct slice *s, char c, uint64_t at);
-/* Behind the opening quote, and from there to behind the closing one. */
-void slice_begin_key(struct slice *s);
-void slice_read_key(struct slice *s, struct slice_input *in);
-
 /* str_append for the many small pieces that fit where they are. */
 static inline bool slice_append(struct str *s, const char *p, size_t n)
 {

@@ -1,6 +1,8 @@
 /* The hot part of the splitter: most bytes of an answer belong to values that are copied or skipped
  * whole, and here they only need their brackets and strings followed. */
-#include "slice_parts.h"
+#include "slice_raw.h"
+
+#include "slice_frame.h"
 
 enum { ORDINARY, QUOTE, OPEN, CLOSE };
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "kube/file.h"
+#include "kubeconfig.h"
 
 struct kube_cred {
 	const struct clock *clock; /* borrowed */

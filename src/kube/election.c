@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "election_parts.h"
+#include "election_term.h"
 #include "json/build.h"
 #include "model/names.h"
 

@@ -1,7 +1,7 @@
 /* What election.c (the Lease) and election_term.c (the number of the term, in an object of its own)
  * share. */
-#ifndef KUBE_ELECTION_PARTS_H
-#define KUBE_ELECTION_PARTS_H
+#ifndef KUBE_ELECTION_INSIDE_H
+#define KUBE_ELECTION_INSIDE_H
 
 #include "base/str.h"
 #include "codec/lease.h"
@@ -79,17 +79,5 @@ struct election {
 int64_t election_timeout(const struct election *e);
 void election_on_answer(void *data, const struct kube_answer *answer);
 void election_copy(char *to, size_t size, const char *from);
-
-/* election_term.c */
-void term_read(struct election *e, enum election_stage stage);
-void term_saw(struct election *e, const struct lease *l); /* it was answered with that */
-/* Of the answer: true if all that can be known of it is known. */
-bool term_was_read(struct election *e);
-/* True if nothing more can be done about it. */
-bool term_was_written(struct election *e);
-int32_t term_next(const struct election *e); /* of whoever takes the Lease now */
-/* Must it be written, so that it says at least that number? */
-bool term_is_due(const struct election *e, int32_t number);
-void term_write(struct election *e, enum election_stage stage, int32_t number);
 
 #endif

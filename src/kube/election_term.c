@@ -5,7 +5,7 @@
  * same number for versions that know nothing of the object. Where it cannot be read or written at
  * all (rights of an earlier version) the Lease's number counts alone, as it did then. */
 #include "base/log.h"
-#include "election_parts.h"
+#include "election_term.h"
 #include "json/build.h"
 #include "model/names.h"
 

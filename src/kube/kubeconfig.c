@@ -1,5 +1,7 @@
 /* The text of a kubeconfig to one context's worth of plain values. What is refused is refused by a
  * sentence with a position: a person reads it on a terminal at the first start. */
+#include "kubeconfig.h"
+
 #include <stdlib.h>
 
 #include "base/alloc.h"

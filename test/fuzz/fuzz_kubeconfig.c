@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "kube/cred.h"
+#include "kubeconfig.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,6 +7,7 @@
 
 #include "fake_wire.h"
 #include "kube/client.h"
+#include "kubeconfig.h"
 
 /* One test a process: these are its own. */
 static char directory[64];
