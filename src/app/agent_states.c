@@ -22,7 +22,7 @@ struct agents {
 	int64_t trust_at;
 };
 
-/* Every change of authorities reaches us before it reaches a leaf (certs.h). */
+/* Every change of authorities reaches us before it reaches a leaf (certificates/certs.h). */
 static void trust_agents_step(void *self, const struct turn *turn)
 {
 	struct agents *a = self;

@@ -6,7 +6,7 @@
 #define APP_AGENT_STATES_H
 
 #include "base/part.h"
-#include "certs.h"
+#include "certificates/certs.h"
 #include "io/loop.h"
 #include "meter/states.h"
 

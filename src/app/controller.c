@@ -3,7 +3,7 @@
  * added to it here: certificates, the webhook's server, files, signals.
  *
  *     watches, agents -> control          (on_seen_change, below)
- *     volumes of those who wait -> control   (volumes.c)
+ *     volumes of those who wait -> control   (lookup/volumes.c)
  *     use of pods with a GPU -> rightsizing  (usages.c)
  *     control -> plan -> act              (on_action, below)
  *     admission -> hook                   (routes.c), with what the world knows */

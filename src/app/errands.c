@@ -11,7 +11,7 @@
 #include "json/decode.h"
 #include "kube/path.h"
 #include "model/names.h"
-#include "own_image.h"
+#include "lookup/own_image.h"
 
 #define SOON_MS	    2000
 #define EVERY_MS    60000

@@ -11,7 +11,7 @@
 #include "link/link.h"
 #include "report/json.h"
 #include "report/text.h"
-#include "survey.h"
+#include "lookup/survey.h"
 
 #define EXIT_FAILED  1
 #define EXIT_USAGE   2

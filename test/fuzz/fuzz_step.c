@@ -24,7 +24,7 @@
 #include "engine/journal.h"
 #include "kube/feed.h"
 #include "model/names.h"
-#include "volumes.h"
+#include "lookup/volumes.h"
 
 #define LINE_MAX  ((size_t)64 << 10)
 #define SIZE_MOST 9000

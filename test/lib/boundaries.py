@@ -35,7 +35,7 @@ STORIES = {"Access": "starting", "Canary": "starting", "CreateCompanion": "growi
 ELSEWHERE = {"EventSeries": "written five minutes after the first word, at the earliest: unit test kube/events",
              **{"Surge" + write: "with the overlay surge and policy time ahead: test/e2e/test_surge.py"
                 for write in ("Try", "Create", "Cheapen", "Restore", "Adopt", "Drop")},
-             **{"Request" + write: "no agent asks in these stories; what is found half done: unit test app/signer"
+             **{"Request" + write: "no agent asks in these stories; what is found half done: unit test certificates/signer"
                 for write in ("Verdict", "Certificate")},
              "LeaseCreate": "the manifests make the Lease, and the controller has no right to"}
 

@@ -1,0 +1,52 @@
+/* Our authority and the serving certificate (one Secret), and the caBundle of the webhook
+ * configuration.
+ *
+ * Every replica reads the Secret and serves its leaf; only the leader writes. One pass reads both
+ * objects and does at most one write, the first that is due in this order, so that a crash between
+ * two passes loses nothing:
+ *   1 an authority, where there is none; what replicas serve meanwhile stays trusted
+ *   2 the caBundle: the authority and the one that is coming or going
+ *   3 a leaf, where none fits the authority or its time is near, and only once the caBundle was
+ *     seen to hold its issuer
+ *   4 the next authority, when the present one has a third of its life left
+ *   5 the change of authorities, a minute after the bundle was published
+ *   6 the end of the former one, a day after
+ */
+#ifndef CERTIFICATES_CERTS_H
+#define CERTIFICATES_CERTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/metric.h"
+#include "base/part.h"
+#include "io/tls.h"
+#include "kube/client.h"
+#include "model/labels.h"
+
+struct certs_config {
+	const char *ns, *agent_ns; /* ours, and that of agents, NULL: ours; borrowed */
+	const char *extra_names;   /* comma separated; NULL: none; borrowed */
+	int authority_days;	   /* 0: 730 */
+	int leaf_days;		   /* 0: 90 */
+};
+
+struct certs_events {
+	void (*on_identity)(
+		void *data, const struct tls_identity *identity); /* a leaf to serve from now on */
+	bool (*leads)(void *data);
+};
+
+struct certs;
+
+struct certs *certs_create(struct kube *kube, const struct certs_config *config,
+	const struct certs_events *events, void *data);
+extern const struct part certs_part;
+/* Every authority of ours that is, was or will be one, as last read; NULL: none was read yet.
+ * Borrowed until the next step. */
+const char *certs_trust(const struct certs *c);
+/* Does the webhook see pods of a namespace with these labels, as last read? */
+bool certs_sees(const struct certs *c, const struct pairs *labels);
+bool certs_published(const struct certs *c); /* the webhook configuration trusts it, as last seen */
+
+#endif

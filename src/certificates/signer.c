@@ -1,0 +1,437 @@
+/* One request at a time: judge, read the authority, sign, approve, hand over. */
+#include "certificates/signer.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "codec/secret.h"
+#include "judge.h"
+#include "kube/reflector.h"
+#include "model/names.h"
+
+#define PACE_MS		   100
+#define ASKER_PACE_MS	   10000
+#define AUTHORITY_AGAIN_MS 5000
+#define RECENT		   (ASKER_PACE_MS / PACE_MS)
+#define BODY_MAX_BYTES	   (64 * 1024)
+
+struct waiting {
+	struct arena arena; /* of the request */
+	struct csr csr;
+	uint64_t asker; /* a hash of who it is */
+};
+
+struct signer {
+	struct kube *kube;    /* borrowed */
+	const char *agent_ns; /* borrowed */
+	uint64_t seed;
+	struct reflector *reflector; /* owned; NULL: it does not lead */
+	struct {
+		VEC_FIELDS(struct waiting *); /* owned; the first is next */
+	} waiting;
+	bool missed;	     /* there was no room for one */
+	struct waiting *now; /* owned; what is worked at, and is not in the list; NULL: nothing */
+	char *cert;	     /* owned: of that one, once signed */
+	uint64_t call;
+	int64_t next_at; /* nobody's turn is before */
+	int64_t turn_at; /* the next turn of one that waits */
+	/* Who had a turn when, so that one asker has not all of them. */
+	struct {
+		uint64_t asker;
+		int64_t at;
+	} recent[RECENT];
+	uint32_t turn;
+	struct arena arena; /* of the authority */
+};
+
+static void waiting_free(struct waiting *w)
+{
+	if (w != NULL) {
+		arena_finish(&w->arena);
+		free(w);
+	}
+}
+
+static int64_t signer_now(const struct signer *s)
+{
+	return clock_mono(kube_clock(s->kube));
+}
+
+/* --- what waits --- */
+
+static struct waiting *take_at(struct signer *s, size_t at)
+{
+	struct waiting *w = s->waiting.items[at];
+	s->waiting.count--;
+	memmove(s->waiting.items + at, s->waiting.items + at + 1,
+		(s->waiting.count - at) * sizeof *s->waiting.items);
+	return w;
+}
+
+static void drop_uid(struct signer *s, const char *uid)
+{
+	for (size_t i = s->waiting.count; i-- > 0;) {
+		if (text_equals(s->waiting.items[i]->csr.uid, uid)) {
+			waiting_free(take_at(s, i));
+		}
+	}
+}
+
+/* A new request is instead of the one before; a list tells them in no order. False: this one is the
+ * one before. */
+static bool drop_of_asker(struct signer *s, const struct csr *csr)
+{
+	for (size_t i = s->waiting.count; i-- > 0;) {
+		const struct csr *other = &s->waiting.items[i]->csr;
+		if (text_equals(other->username, csr->username) &&
+			text_equals(other->node, csr->node)) {
+			if (other->created_ms > csr->created_ms) {
+				return false;
+			}
+			waiting_free(take_at(s, i));
+		}
+	}
+	return true;
+}
+
+static bool csr_is_open(const struct csr *csr)
+{
+	return csr->certificate == NULL && !csr->refused;
+}
+
+static int on_csr(void *data, struct view json, struct fault *fault)
+{
+	struct signer *s = data;
+	struct waiting *w = xcalloc(1, sizeof *w);
+	if (csr_decode(json.p, json.n, &w->arena, &w->csr, fault) < 0) {
+		waiting_free(w);
+		return -1;
+	}
+	bool open = csr_is_open(&w->csr);
+	bool working = s->now != NULL && text_equals(s->now->csr.uid, w->csr.uid);
+	drop_uid(s, w->csr.uid);
+	if (open && !working && !drop_of_asker(s, &w->csr)) {
+		waiting_free(w);
+		return 0;
+	}
+	if (!open || working || s->waiting.count >= SIGNER_WAITING_MAX) {
+		s->missed = s->missed || (open && !working);
+		waiting_free(w);
+		return 0;
+	}
+	w->asker = hash_pair(text_or(w->csr.username, ""), text_or(w->csr.node, ""));
+	VEC_PUSH(&s->waiting, w);
+	s->turn_at = s->next_at;
+	return 0;
+}
+
+static void on_csr_gone(void *data, const char *ns, const char *name, const char *uid)
+{
+	struct signer *s = data;
+	(void)ns, (void)name;
+	if (uid != NULL) {
+		drop_uid(s, uid);
+	}
+}
+
+static void on_csrs_begin(void *data)
+{
+	struct signer *s = data;
+	s->missed = false;
+}
+
+/* --- one of them --- */
+
+static void csr_over(struct signer *s)
+{
+	waiting_free(s->now);
+	free(s->cert);
+	s->now = NULL;
+	s->cert = NULL;
+	arena_wipe(&s->arena);
+}
+
+static void count_csr(struct signer *s, const char *result)
+{
+	struct metric_registry *metrics = kube_metrics(s->kube);
+	char labels[64];
+	if (metrics != NULL) {
+		snprintf(labels, sizeof labels, "result=\"%s\"", result);
+		metric_add(
+			metric_get(metrics, METRIC_COUNTER, "aliquot_agent_requests_total",
+				"Certificate requests of agents, by what became of them.", labels),
+			1);
+	}
+}
+
+/* It goes on waiting, at the end: the watch tells of it only where it changes. */
+static void csr_failed(struct signer *s, const char *what, const struct fault *f)
+{
+	struct waiting *w = s->now;
+	bool gone = f->kind == FAULT_NOT_FOUND;
+	log_warn(what, LOG_S("request", w->csr.name), LOG_S("node", text_or(w->csr.node, "")),
+		LOG_F(f));
+	count_csr(s, "failed");
+	s->now = NULL;
+	csr_over(s);
+	/* After a conflict what the watch tells next is newer than this one. */
+	if (gone || f->kind == FAULT_CONFLICT || s->waiting.count >= SIGNER_WAITING_MAX) {
+		s->missed = s->missed || !gone;
+		waiting_free(w);
+		return;
+	}
+	VEC_PUSH(&s->waiting, w);
+	s->turn_at = s->next_at;
+}
+
+static void csr_write(
+	struct signer *s, const char *subresource, const struct str *body, kube_done done)
+{
+	struct kube_write w = {.method = WIRE_PATCH,
+		.path = {.group_version = CSR_GROUP_VERSION,
+			.resource = CSR_RESOURCE,
+			.name = s->now->csr.name,
+			.subresource = subresource},
+		.content_type = KUBE_MERGE_PATCH,
+		.body = str_text(body),
+		.body_size = body->len};
+	s->call = kube_put(s->kube, &w, done, s);
+}
+
+static void on_denied(void *data, const struct kube_answer *a)
+{
+	struct signer *s = data;
+	s->call = 0;
+	if (a->fault.kind != FAULT_NONE) {
+		csr_failed(s, "a certificate request could not be denied", &a->fault);
+		return;
+	}
+	count_csr(s, "denied");
+	csr_over(s);
+}
+
+static void on_handed(void *data, const struct kube_answer *a)
+{
+	struct signer *s = data;
+	s->call = 0;
+	if (a->fault.kind != FAULT_NONE) {
+		csr_failed(s, "an agent's certificate could not be handed over", &a->fault);
+		return;
+	}
+	log_info("an agent has a certificate of its own", LOG_S("node", s->now->csr.node));
+	count_csr(s, "signed");
+	csr_over(s);
+}
+
+static void hand_over(struct signer *s)
+{
+	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX_BYTES);
+	struct csr at = s->now->csr;
+	/* The approval was a write of its own: the uid says which one is meant, and a certificate
+	 * that is there already cannot be replaced. */
+	at.resource_version = NULL;
+	csr_write_certificate(&body, &at, s->cert);
+	csr_write(s, "status", &body, on_handed);
+}
+
+static void on_approved(void *data, const struct kube_answer *a)
+{
+	struct signer *s = data;
+	s->call = 0;
+	if (a->fault.kind != FAULT_NONE) {
+		csr_failed(s, "an agent's certificate request could not be approved", &a->fault);
+		return;
+	}
+	hand_over(s);
+}
+
+static int sign(struct signer *s, const struct kube_answer *a, struct fault *f)
+{
+	struct secret secret;
+	struct judge_leaf leaf;
+	int64_t wall = clock_wall(kube_clock(s->kube));
+	if (secret_decode(a->body, a->body_size, &s->arena, &secret, f) < 0) {
+		return -1;
+	}
+	struct tls_pair authority = {
+		(char *)(uintptr_t)secret.ca_cert, (char *)(uintptr_t)secret.ca_key};
+	if (tls_authority_check(&authority, wall, f) < 0 ||
+		judge(&s->now->csr, s->agent_ns, &leaf, f) < 0) {
+		return -1;
+	}
+	leaf.spec.wall_ms = wall;
+	return tls_request_sign(&authority, s->now->csr.request, &leaf.spec, &s->cert, f);
+}
+
+static void on_authority(void *data, const struct kube_answer *a)
+{
+	struct signer *s = data;
+	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX_BYTES);
+	struct fault f = a->fault;
+	s->call = 0;
+	bool signed_now = f.kind == FAULT_NONE && sign(s, a, &f) == 0;
+	arena_wipe(&s->arena);
+	if (!signed_now) {
+		/* It is not the fault of this one. */
+		s->next_at = signer_now(s) + AUTHORITY_AGAIN_MS;
+		csr_failed(s, "an agent's certificate could not be signed", &f);
+		return;
+	}
+	if (s->now->csr.approved) {
+		hand_over(s);
+		return;
+	}
+	csr_write_verdict(&body, &s->now->csr, true, "an agent asks for its own node");
+	csr_write(s, "approval", &body, on_approved);
+}
+
+static void deny(struct signer *s, const struct fault *why)
+{
+	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX_BYTES);
+	const struct csr *csr = &s->now->csr;
+	if (csr->approved) {
+		/* By somebody else, who cannot take it back either. */
+		log_warn("a certificate request that was approved is not signed",
+			LOG_S("request", csr->name), LOG_F(why));
+		count_csr(s, "denied");
+		csr_over(s);
+		return;
+	}
+	log_warn("denying a certificate request", LOG_S("request", csr->name),
+		LOG_S("user", text_or(csr->username, "")), LOG_F(why));
+	csr_write_verdict(&body, csr, false, why->message);
+	csr_write(s, "approval", &body, on_denied);
+}
+
+static void csr_begin(struct signer *s)
+{
+	static const struct kube_path authority = {.group_version = "v1",
+		.ns = NAME_NAMESPACE,
+		.resource = "secrets",
+		.name = NAME_WEBHOOK};
+	struct judge_leaf leaf;
+	struct fault f;
+	if (judge(&s->now->csr, s->agent_ns, &leaf, &f) < 0) {
+		deny(s, &f);
+		return;
+	}
+	s->call = kube_get(s->kube, &authority, on_authority, s);
+}
+
+/* --- turns --- */
+
+/* When it may have one. */
+static int64_t turn_of(const struct signer *s, const struct waiting *w)
+{
+	int64_t at = s->next_at;
+	for (uint32_t i = 0; i < RECENT; i++) {
+		int64_t again = s->recent[i].at + ASKER_PACE_MS;
+		if (s->recent[i].at != 0 && s->recent[i].asker == w->asker && again > at) {
+			at = again;
+		}
+	}
+	return at;
+}
+
+static void csr_next(struct signer *s, struct waiting *w, int64_t now)
+{
+	s->recent[s->turn].asker = w->asker;
+	s->recent[s->turn].at = now;
+	s->turn = (s->turn + 1) % RECENT;
+	s->turn_at = s->next_at = now + PACE_MS;
+	s->now = w;
+	csr_begin(s);
+}
+
+static void take_turn(struct signer *s, int64_t now)
+{
+	if (s->now != NULL || now < s->turn_at) {
+		return;
+	}
+	s->turn_at = TIME_NEVER;
+	for (size_t i = 0; i < s->waiting.count; i++) {
+		int64_t at = turn_of(s, s->waiting.items[i]);
+		if (at <= now) {
+			csr_next(s, take_at(s, i), now);
+			return;
+		}
+		s->turn_at = time_min(s->turn_at, at);
+	}
+}
+
+static void stop_signing(struct signer *s)
+{
+	kube_cancel(s->kube, s->call);
+	s->call = 0;
+	csr_over(s);
+	while (s->waiting.count > 0) {
+		waiting_free(s->waiting.items[--s->waiting.count]);
+	}
+	reflector_destroy(s->reflector);
+	s->reflector = NULL;
+	s->missed = false;
+}
+
+static void start_signing(struct signer *s)
+{
+	static const struct reflector_events events = {
+		.on_begin = on_csrs_begin, .on_object = on_csr, .on_gone = on_csr_gone};
+	const struct reflector_kind kind = {.name = CSR_RESOURCE,
+		.group_version = CSR_GROUP_VERSION,
+		.resource = CSR_RESOURCE,
+		.field_selector = "spec.signerName=" NAME_AGENT_SIGNER,
+		.projection = csr_projection()};
+	struct reflector_options options = {.seed = s->seed};
+	s->reflector = reflector_create(s->kube, &kind, &options, &events, s);
+}
+
+static void signer_step(void *self, const struct turn *turn)
+{
+	struct signer *s = self;
+	if (!turn->leads) {
+		stop_signing(s);
+		return;
+	}
+	if (s->reflector == NULL) {
+		start_signing(s);
+	}
+	reflector_step(s->reflector, turn->now);
+	take_turn(s, turn->now);
+	if (s->missed && s->now == NULL && s->waiting.count == 0) {
+		s->missed = false;
+		reflector_relist(s->reflector);
+	}
+}
+
+static int64_t signer_deadline(const void *self, const struct turn *turn)
+{
+	const struct signer *s = self;
+	if (!turn->leads || s->reflector == NULL) {
+		return turn->leads ? 0 : TIME_NEVER;
+	}
+	bool waits = s->now == NULL && s->waiting.count > 0;
+	return time_min(reflector_deadline(s->reflector), waits ? s->turn_at : TIME_NEVER);
+}
+
+struct signer *signer_create(struct kube *kube, const char *agent_ns, uint64_t seed)
+{
+	struct signer *s = xcalloc(1, sizeof *s);
+	s->kube = kube;
+	s->agent_ns = agent_ns;
+	s->seed = seed;
+	return s;
+}
+
+static void signer_destroy(void *self)
+{
+	struct signer *s = self;
+	stop_signing(s);
+	VEC_FINISH(&s->waiting);
+	arena_finish(&s->arena);
+	free(s);
+}
+
+const struct part signer_part = {signer_step, signer_deadline, signer_destroy};
