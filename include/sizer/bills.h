@@ -9,21 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/price.h"
+#include "tracking/bill_groups.h"
 
 struct sizer;
 struct world;
-struct arena;
-struct bill_pod;
-struct bills;
-struct pod;
-
-struct bill_config {
-	const struct prices *prices;	      /* borrowed, like all here; NULL: none */
-	const char *currency;		      /* NULL: not told */
-	const char *price_label;	      /* of a node, before its model's; NULL: none */
-	const char *team_label, *model_label; /* of pods; NULL: none */
-};
 
 /* For an hour, in millionths; GPUs without a price cost nothing. */
 struct bill_totals {
@@ -40,7 +29,6 @@ struct bill_totals {
 };
 void sizer_bill(const struct sizer *s, struct bill_totals *ret);
 
-enum bill_by { BILL_POD, BILL_WORKLOAD, BILL_NAMESPACE, BILL_TEAM, BILL_MODEL };
 struct bill_row {
 	const char *ns, *kind, *name; /* borrowed; NULL: it has none */
 	int64_t cost;
@@ -51,15 +39,5 @@ bool sizer_bill_row(const struct sizer *s, const struct world *w, enum bill_by b
 	struct bill_row *ret);
 /* The same without looking for the pod, which may be gone since the bill was made. */
 int64_t sizer_bill_cost(const struct sizer *s, enum bill_by by, size_t i);
-
-/* For the other files of the sizer. */
-void bills_init(struct bills *b);
-void bills_finish(struct bills *b);
-/* By what labels a pod is counted. */
-void bills_label(struct sizer *s, struct bill_pod *ret, const struct pod *noun);
-/* One slice; false: there is more. */
-bool bills_step(struct sizer *s, const struct world *w, int64_t now_ms, int64_t *budget);
-/* "0.5 USD/h" */
-const char *bills_text(const struct sizer *s, struct arena *a, int64_t micro);
 
 #endif

@@ -15,7 +15,7 @@
 #include "sizer/sizer.h"
 
 struct decision;
-struct sized;
+struct sized_workload;
 
 #define SIZER_PAST_STEP_MS  60000	      /* a minute is what a history counts */
 #define SIZER_PAST_SPAN_MS  (6 * 3600 * 1000) /* of one ask */
@@ -41,7 +41,7 @@ enum sizer_past_verdict sizer_past_span(struct sizer *s, int64_t now_ms);
 void sizer_past_drop(struct sizer *s);
 
 /* For the other files of the sizer. Of a workload of which nothing is known; one at a time. */
-void past_want(struct sizer *s, struct sized *x, const struct decision *d);
+void past_want(struct sizer *s, struct sized_workload *x, const struct decision *d);
 void past_finish(struct sizer *s);
 
 #endif

@@ -4,9 +4,11 @@
 
 #include "sizer/sizer.h"
 
+struct write_pace;
+
 struct outcome;
 struct plan;
-struct sized;
+struct sized_workload;
 
 /* Checkpoints are not all read yet: what they say may be more than what is known. Until they are
  * none is written, and nothing becomes smaller; whoever runs short still gets more. */
@@ -27,7 +29,7 @@ bool sizer_ended(const struct sizer *s, struct sizer_now now);
 
 /* For the other files of the sizer. */
 void save_step(struct sizer *s, struct sizer_now now, struct plan *plan);
-void save_tell(struct sizer *s, struct sized *x, struct plan *plan);
+void emit_refused_checkpoints(struct write_pace *pace, struct sized_workload *x, struct plan *plan);
 bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struct outcome *o);
 
 #endif

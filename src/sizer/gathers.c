@@ -1,5 +1,7 @@
 /* Counted in each round, told when it has ended. */
-#include "state.h"
+#include "gathers.h"
+
+#include "tracking/tracking.h"
 
 struct gathered_one *gathers_find(const struct gathered *all, uint64_t hash)
 {
@@ -16,7 +18,7 @@ void gathers_begin(struct gathers *g)
 	VEC_CLEAR(&g->counted);
 }
 
-void gathers_count(struct gathers *g, const struct sized *x)
+void gathers_count(struct gathers *g, const struct sized_workload *x)
 {
 	if (x->gathered == 0 || x->pods == 0) {
 		return;

@@ -20,10 +20,10 @@ struct gathers {
 	struct gathered told, counted;
 };
 
-struct sized;
+struct sized_workload;
 struct gathered_one *gathers_find(const struct gathered *all, uint64_t hash); /* NULL: none */
 void gathers_begin(struct gathers *g);
-void gathers_count(struct gathers *g, const struct sized *x);
+void gathers_count(struct gathers *g, const struct sized_workload *x);
 void gathers_end(struct gathers *g);
 void gathers_finish(struct gathers *g);
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/number.h"
-#include "sized.h"
-#include "state.h"
+#include "sizer_state.h"
+#include "tracking/workload_table.h"
 
 #define FEEDS_MAX 1024
 #define LATE_MS	  300000
@@ -96,8 +96,8 @@ static void append_name(struct str *out, const char *name)
 }
 
 /* Of other kinds only those that run are known by name. */
-static void append_running(
-	const struct sizer *s, const struct world *w, const struct sized *x, struct str *out)
+static void append_running(const struct tracking *s, const struct world *w,
+	const struct sized_workload *x, struct str *out)
 {
 	for (size_t i = 0; i < s->pods.count; i++) {
 		const struct sized_pod *p = s->pods.items[i];
@@ -109,8 +109,8 @@ static void append_running(
 	}
 }
 
-static void append_pods(
-	const struct sizer *s, const struct world *w, const struct sized *x, struct str *out)
+static void append_pods(const struct tracking *s, const struct world *w,
+	const struct sized_workload *x, struct str *out)
 {
 	for (size_t i = 0; i < COUNT_OF(namings); i++) {
 		if (text_equals(namings[i].group, text_or(x->key.group, "")) &&
@@ -123,15 +123,15 @@ static void append_pods(
 	append_running(s, w, x, out);
 }
 
-void past_want(struct sizer *s, struct sized *x, const struct decision *d)
+void past_want(struct sizer *s, struct sized_workload *x, const struct decision *d)
 {
 	const struct sizing *sizing = &d->choice.sizing;
-	if (!s->config.past || s->waits || s->past != NULL || x->past_known ||
+	if (!s->tracking.config.past || s->checkpoints.unread || s->past != NULL || x->past_known ||
 		d->choice.policy == NULL || x->pods == 0) {
 		return;
 	}
 	CLEANUP(str_finish) struct str pods = STR_INIT(SIZER_PAST_PODS_MAX);
-	append_pods(s, d->world, x, &pods);
+	append_pods(&s->tracking, d->world, x, &pods);
 	x->past_known = true;
 	if (pods.overflow || pods.len == 0) {
 		return;
@@ -268,7 +268,7 @@ static void tell_all(struct past *p, int64_t now_ms)
 
 static void adopt_past(struct sizer *s, struct past *p, int64_t now_ms)
 {
-	struct sized *x = sized_find(s, p->ns, p->object);
+	struct sized_workload *x = sized_find(&s->tracking, p->ns, p->object);
 	for (size_t i = 0; i < p->feeds.count; i++) {
 		struct past_feed *f = &p->feeds.items[i];
 		history_leave(p->containers[f->container].history, &f->feed);

@@ -4,10 +4,11 @@
 
 #include <stdlib.h>
 
-#include "say.h"
-#include "sized.h"
-#include "surges.h"
-#include "write.h"
+#include "recommendation_status.h"
+#include "recommendation_write.h"
+#include "sizer_state.h"
+#include "tracking/workload_table.h"
+#include "workload_life.h"
 
 static void set_text(char **slot, const char *text)
 {
@@ -18,8 +19,8 @@ static void set_text(char **slot, const char *text)
 }
 
 /* A container that nobody knew: what is told of it is what was in force. */
-static void restore(
-	struct sized *x, const struct recommendation *r, const struct recommended_container *told)
+static void restore(struct sized_workload *x, const struct recommendation *r,
+	const struct recommended_container *told)
 {
 	struct sized_container *c = sized_container_of(x, told->name);
 	if (c == NULL) {
@@ -30,10 +31,10 @@ static void restore(
 	c->converted = part && told->target.mib > 0 && recommendation_holds(r);
 }
 
-static void told_set(struct sizer *s, struct sized *x, const struct recommendation *r)
+static void told_set(struct sizer *s, struct sized_workload *x, const struct recommendation *r)
 {
 	set_text(&x->uid, r->uid);
-	names_set(s, &x->policy, r->policy.name);
+	names_set(&s->tracking, &x->policy, r->policy.name);
 	x->heal.policy_generation = x->decided ? x->heal.policy_generation : r->policy.generation;
 	x->heal.told = r->healing;
 	x->heal.leaks = r->conditions[RECOMMENDATION_LEAK_SUSPECTED].status == CONDITION_TRUE;
@@ -41,7 +42,7 @@ static void told_set(struct sizer *s, struct sized *x, const struct recommendati
 	x->owned = r->owned;
 	x->generation = r->generation;
 	x->revision = r->revision;
-	rolls_told(s, x, r);
+	rolls_told(&s->rollouts, x, r);
 	x->urgent = say_digest(r, true);
 	x->all = say_digest(r, false);
 	x->said = sized_said_of(r);
@@ -80,11 +81,11 @@ static bool recommendation_set(struct sizer *s, const struct recommendation *r)
 	if (!text_equals(workload_object_name(&r->target, &arena), r->name)) {
 		return true;
 	}
-	struct sized *x = sized_of(s, &r->target);
+	struct sized_workload *x = sized_of(&s->tracking, &r->target);
 	if (x == NULL) {
 		return false;
 	}
-	x->mark = s->mark;
+	x->mark = s->tracking.mark;
 	if (x->seen_ms == 0) {
 		x->seen_ms = last_heard(r);
 	}
@@ -92,7 +93,7 @@ static bool recommendation_set(struct sizer *s, const struct recommendation *r)
 	return true;
 }
 
-static void recommendation_gone(struct sized *x)
+static void recommendation_gone(struct sized_workload *x)
 {
 	free(x->uid);
 	x->uid = NULL;
@@ -108,33 +109,34 @@ static void recommendation_gone(struct sized *x)
 }
 
 /* The object goes with its owner: nobody will ask for this workload again. */
-static void gone_at(struct sizer *s, struct sized *x)
+static void gone_at(struct sizer *s, struct sized_workload *x)
 {
 	recommendation_gone(x);
-	rolls_drop(s, x);
 	if (x->pods == 0) {
-		surges_drop(s, x);
-		sized_remove(s, x);
+		workload_remove(s, x);
+	} else {
+		rolls_drop(&s->rollouts, x);
 	}
 }
 
 static void recommendation_keep(struct sizer *s, const char *ns, const char *name)
 {
-	struct sized *x = name != NULL ? sized_find(s, text_or(ns, ""), name) : NULL;
-	for (size_t i = 0; name == NULL && i < s->workloads.count; i++) {
-		s->workloads.items[i]->mark = s->mark;
+	struct sized_workload *x =
+		name != NULL ? sized_find(&s->tracking, text_or(ns, ""), name) : NULL;
+	for (size_t i = 0; name == NULL && i < s->tracking.workloads.count; i++) {
+		s->tracking.workloads.items[i]->mark = s->tracking.mark;
 	}
 	if (x != NULL) {
-		x->mark = s->mark;
+		x->mark = s->tracking.mark;
 	}
 }
 
 static void end_list(struct sizer *s, bool sweep)
 {
 	s->listed = true;
-	for (size_t i = s->workloads.count; sweep && i-- > 0;) {
-		struct sized *x = s->workloads.items[i];
-		if (x->mark != s->mark && x->uid != NULL) {
+	for (size_t i = s->tracking.workloads.count; sweep && i-- > 0;) {
+		struct sized_workload *x = s->tracking.workloads.items[i];
+		if (x->mark != s->tracking.mark && x->uid != NULL) {
 			gone_at(s, x);
 		}
 	}
@@ -142,12 +144,12 @@ static void end_list(struct sizer *s, bool sweep)
 
 bool sizer_observe(struct sizer *s, const struct change *c)
 {
-	struct sized *x = NULL;
+	struct sized_workload *x = NULL;
 	switch (c->type) {
 	case CHANGE_SET:
 		return recommendation_set(s, c->recommendation);
 	case CHANGE_GONE:
-		x = sized_find(s, text_or(c->ns, ""), text_or(c->name, ""));
+		x = sized_find(&s->tracking, text_or(c->ns, ""), text_or(c->name, ""));
 		if (x != NULL && x->uid != NULL) {
 			gone_at(s, x);
 		}
@@ -156,7 +158,7 @@ bool sizer_observe(struct sizer *s, const struct change *c)
 		recommendation_keep(s, c->ns, c->name);
 		return true;
 	case CHANGE_RELIST_BEGIN:
-		s->mark++;
+		s->tracking.mark++;
 		return true;
 	case CHANGE_RELIST_END:
 		end_list(s, !c->no_sweep);

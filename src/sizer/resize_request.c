@@ -7,9 +7,9 @@
 #include "base/number.h"
 #include "model/quantity.h"
 #include "roll/rollout_explain.h"
-#include "sized_pods.h"
+#include "tracking/pod_table.h"
 
-void wish_decide(struct sized *x, const struct decision *d)
+void wish_decide(struct sized_workload *x, const struct decision *d)
 {
 	const struct policy *p = d->choice.policy;
 	bool may = p != NULL && d->choice.mode == MODE_AUTOMATE && !d->choice.excluded && !x->multi;
@@ -25,7 +25,7 @@ static bool keeps_memory(const struct sized_container *c, const struct sized_pod
 
 /* 0, 0: whatever it has. */
 static struct share wanted_share(
-	const struct sized *x, struct sized_container *c, const struct sized_pod *p)
+	const struct sized_workload *x, struct sized_container *c, const struct sized_pod *p)
 {
 	const struct share none = {0, 0};
 	const struct share has = pods_changeable(p);
@@ -51,7 +51,7 @@ static struct share wanted_share(
 	return want;
 }
 
-void wish_pod(struct sizer *s, struct sized_pod *p)
+void wish_pod(struct tracking *s, struct sized_pod *p)
 {
 	const struct share has = pods_changeable(p);
 	if (has.milli == 0 || p->feed_count != 1) {
@@ -64,28 +64,28 @@ void wish_pod(struct sizer *s, struct sized_pod *p)
 	if (told || (same && never)) {
 		return;
 	}
-	struct sizer_wish wish = {.milli = want.milli, .mib = want.mib};
+	struct resize_request wish = {.milli = want.milli, .mib = want.mib};
 	memcpy(wish.uid, p->uid, sizeof wish.uid);
 	p->wished = small_of(want.milli, want.mib);
-	VEC_PUSH(&s->wishes, wish);
+	VEC_PUSH(&s->requests, wish);
 }
 
 /* --- what became of it --- */
 
-void wish_begin(struct sized *x)
+void wish_begin(struct sized_workload *x)
 {
 	memset(x->fates, 0, sizeof x->fates);
 	x->worst = NULL;
 }
 
-void wish_look(const struct sizer *s, struct sized_pod *p)
+void wish_look(const struct sizer_port *engine, struct sized_pod *p)
 {
-	struct sized *x = p->of;
+	struct sized_workload *x = p->of;
 	const struct sized_container *c = p->feed_count == 1 ? p->feeds[0].container : NULL;
 	const struct share has = pods_changeable(p);
 	struct share_fate fate = {SHARE_UNASKED, NULL};
-	if (p->wished.milli > 0 && s->config.engine.fate != NULL) {
-		s->config.engine.fate(s->config.engine.data, p->uid, &fate);
+	if (p->wished.milli > 0 && engine->fate != NULL) {
+		engine->fate(engine->data, p->uid, &fate);
 	}
 	p->fate = (uint8_t)fate.state;
 	p->stuck = fate.state == SHARE_NO_ROOM;
@@ -99,19 +99,19 @@ void wish_look(const struct sizer *s, struct sized_pod *p)
 	}
 }
 
-uint32_t wish_waiting(const struct sized *x)
+uint32_t wish_waiting(const struct sized_workload *x)
 {
 	return x->fates[SHARE_MEMORY_STAYS];
 }
 
-static const char *who_else(const struct sized *x, struct arena *a)
+static const char *who_else(const struct sized_workload *x, struct arena *a)
 {
 	uint32_t others = x->fates[SHARE_NO_ROOM] + x->fates[SHARE_QUOTA] - 1;
 	return others == 0 ? "" : arena_printf(a, " and %u more of its pods", others);
 }
 
-bool wish_explain(
-	const struct sized *x, const struct decision *d, struct arena *a, struct wish_word *ret)
+bool wish_explain(const struct sized_workload *x, const struct decision *d, struct arena *a,
+	struct wish_word *ret)
 {
 	char memory[QUANTITY_TEXT_MAX];
 	struct share_fate fate = {SHARE_UNASKED, NULL};
@@ -120,7 +120,7 @@ bool wish_explain(
 	if (wp == NULL) {
 		return false;
 	}
-	d->sizer->config.engine.fate(d->sizer->config.engine.data, p->uid, &fate);
+	d->config->engine.fate(d->config->engine.data, p->uid, &fate);
 	bool quota = p->fate == SHARE_QUOTA;
 	const char *by = fate.state == p->fate ? text_or(fate.blocker, "?") : "?";
 	ret->reason = quota ? "Quota" : "NoRoomOnGPU";
@@ -130,6 +130,6 @@ bool wish_explain(
 		world_pod_name(wp), who_else(x, a), (long long)((p->wished.milli + 5) / 10),
 		memory_format(p->wished.mib, memory), quota ? "the ResourceQuota" : "its GPU", by,
 		quota ? "has no room for it" : "has no room for it, or gives nobody more",
-		roll_again(d->sizer->config.round_ms, a));
+		roll_again(d->config->round_ms, a));
 	return true;
 }

@@ -2,22 +2,23 @@
 #ifndef SIZER_RESIZE_REQUEST_H
 #define SIZER_RESIZE_REQUEST_H
 
-#include "state.h"
+#include "tracking/decision.h"
+#include "tracking/tracking.h"
 
 struct wish_word {
 	const char *reason, *message;
 };
 
 /* May the running pods of a workload get the target? */
-void wish_decide(struct sized *x, const struct decision *d);
-void wish_pod(struct sizer *s, struct sized_pod *p);
-void wish_begin(struct sized *x); /* a round */
+void wish_decide(struct sized_workload *x, const struct decision *d);
+void wish_pod(struct tracking *s, struct sized_pod *p);
+void wish_begin(struct sized_workload *x); /* a round */
 /* What became of it. */
-void wish_look(const struct sizer *s, struct sized_pod *p);
+void wish_look(const struct sizer_port *engine, struct sized_pod *p);
 /* What keeps a tenant from its target where it runs. False: nothing. */
-bool wish_explain(
-	const struct sized *x, const struct decision *d, struct arena *a, struct wish_word *ret);
+bool wish_explain(const struct sized_workload *x, const struct decision *d, struct arena *a,
+	struct wish_word *ret);
 /* Tenants whose memory waits for another pod. */
-uint32_t wish_waiting(const struct sized *x);
+uint32_t wish_waiting(const struct sized_workload *x);
 
 #endif

@@ -2,48 +2,34 @@
  * workload by workload what it should have and whether that has to be written. */
 #include <stdlib.h>
 
-#include "actions.h"
-#include "base/intern.h"
-#include "heals_ends.h"
-#include "heals_say.h"
+#include "base/number.h"
+#include "healing/failed_containers.h"
+#include "healing/healing_events.h"
+#include "recommendation_write.h"
 #include "resize_request.h"
-#include "rolls.h"
-#include "sizer/workload_pods.h"
-#include "sized.h"
-#include "sized_pods.h"
-#include "sizer/bills.h"
 #include "sizer/past.h"
 #include "sizer/usage_checkpoints.h"
-#include "surges.h"
+#include "sizer/workload_pods.h"
+#include "sizer_state.h"
+#include "tracking/pod_table.h"
+#include "tracking/workload_table.h"
+#include "workload_life.h"
 #include "workload_target.h"
-#include "write.h"
 
 #define NODE_UNITS     1
 #define WORKLOAD_UNITS 8
 /* Workloads and pods among which those alerted are looked for in one step. */
 #define ALERTED_SLICE 2000
 
-/* It goes, and with it what is under way for it. */
-static void workload_remove(struct sizer *s, struct sized *x)
-{
-	surges_drop(s, x);
-	rolls_drop(s, x);
-	sized_remove(s, x);
-}
-
 struct sizer *sizer_create(const struct sizer_config *config)
 {
 	struct sizer *s = xcalloc(1, sizeof *s);
-	s->config = *config;
-	s->scratch.block_bytes = 4096;
-	s->tokens_ms = s->first_ms = 1000;
-	sized_init(s);
-	gpus_init(&s->gpus);
-	bills_init(&s->bills);
-	others_init(&s->others);
-	roll_fleet_init(&s->fleet);
-	s->surges = surges_create();
-	devices_init(&s->devices);
+	tracking_init(&s->tracking, config);
+	supply_init(&s->supply);
+	healing_init(&s->healing, &s->tracking, &s->supply);
+	rollouts_init(&s->rollouts, &s->tracking, &s->supply, &s->healing.alarms);
+	s->bills.tracking = &s->tracking;
+	s->bills.supply = &s->supply;
 	return s;
 }
 
@@ -53,31 +39,19 @@ void sizer_destroy(struct sizer *s)
 		return;
 	}
 	past_finish(s);
-	while (s->pods.count > 0) {
-		pods_drop(s, s->pods.items[s->pods.count - 1]);
+	while (s->tracking.pods.count > 0) {
+		pods_drop(&s->tracking, s->tracking.pods.items[s->tracking.pods.count - 1]);
 	}
-	while (s->workloads.count > 0) {
-		workload_remove(s, s->workloads.items[s->workloads.count - 1]);
+	while (s->tracking.workloads.count > 0) {
+		workload_remove(s, s->tracking.workloads.items[s->tracking.workloads.count - 1]);
 	}
-	VEC_FINISH(&s->pods);
-	slab_finish(&s->records);
 	gathers_finish(&s->gathers);
 	strangers_finish(&s->strangers);
-	others_finish(&s->others);
-	VEC_FINISH(&s->wishes);
-	moves_finish(&s->moves);
-	VEC_FINISH(&s->alarms.ends);
-	gpus_finish(&s->gpus);
-	devices_finish(&s->devices);
 	bills_finish(&s->bills);
-	VEC_FINISH(&s->workloads);
-	surges_destroy(s);
-	roll_fleet_finish(&s->fleet);
-	rooms_finish(&s->rooms);
-	map_finish(&s->by_uid);
-	map_finish(&s->by_object);
-	intern_destroy(s->names);
-	arena_finish(&s->scratch);
+	rollouts_finish(&s->rollouts);
+	healing_finish(&s->healing);
+	supply_finish(&s->supply);
+	tracking_finish(&s->tracking);
 	free(s);
 }
 
@@ -93,21 +67,24 @@ struct turn {
 static void enter_phase(struct sizer *s, enum sizer_phase phase)
 {
 	s->phase = phase;
+	s->healing.round_counts = phase == SIZER_PODS || phase == SIZER_SWEEP;
 	s->at = 0;
 }
 
 static void round_begin(struct sizer *s, const struct turn *t)
 {
-	s->round++;
-	s->round_at = t->now.mono_ms + s->config.round_ms;
-	devices_clear(&s->devices);
+	s->tracking.round++;
+	s->round_at = t->now.mono_ms + s->tracking.config.round_ms;
+	devices_clear(&s->supply.devices);
 	s->counting = (struct sizer_totals){0};
 	gathers_begin(&s->gathers);
 	strangers_begin(&s->strangers);
-	s->skipped = false;
+	s->tracking.pace.skipped = false;
 	s->managing = 0;
-	rooms_clear(&s->rooms);
-	s->from = s->workloads.count > 0 ? s->next_from % s->workloads.count : 0;
+	shared_gpus_clear(&s->supply.shared);
+	s->from = s->tracking.workloads.count > 0
+			  ? s->tracking.pace.next_from % s->tracking.workloads.count
+			  : 0;
 	enter_phase(s, SIZER_NODES);
 }
 
@@ -118,7 +95,7 @@ static void look_at_nodes(struct sizer *s, struct turn *t)
 		if (t->budget <= 0) {
 			return;
 		}
-		devices_see(&s->devices, t->world, (uint32_t)s->at);
+		devices_see(&s->supply.devices, t->world, (uint32_t)s->at);
 	}
 	enter_phase(s, SIZER_PODS);
 	s->class = WORLD_CAPACITY;
@@ -129,13 +106,13 @@ struct known {
 	const struct world *world;
 };
 
-static struct room_tenant find_tenant(const void *data, const char *uid)
+static struct gpu_tenant find_tenant(const void *data, const char *uid)
 {
 	const struct known *k = data;
-	const struct sized_pod *p = pods_find(k->sizer, uid);
+	const struct sized_pod *p = pods_find(&k->sizer->tracking, uid);
 	const struct world_pod *wp = world_pod_by_uid(k->world, uid);
 	const char *policy = wp != NULL && wp->gpu != NULL ? wp->gpu->policy : NULL;
-	return (struct room_tenant){policy != NULL ? world_policy_find(k->world, policy) : NULL,
+	return (struct gpu_tenant){policy != NULL ? world_policy_find(k->world, policy) : NULL,
 		p != NULL ? &p->of->key : NULL};
 }
 
@@ -143,16 +120,16 @@ static void look_at_held(struct sizer *s, const struct world *w, const struct wo
 {
 	struct pod pod;
 	const struct known known = {s, w};
-	const struct room_tenants tenants = {&known, find_tenant};
-	arena_reset(&s->scratch);
-	if (!world_pod_unpack(wp, &s->scratch, &pod)) {
+	const struct tenant_finder tenants = {&known, find_tenant};
+	arena_reset(&s->tracking.scratch);
+	if (!world_pod_unpack(wp, &s->tracking.scratch, &pod)) {
 		return;
 	}
 	if (pod.identity != NULL) {
-		devices_hold(&s->devices, wp->node, pod.identity->mem_mib);
-		gpus_hold(&s->gpus, pod.identity, wp->node, s->round);
+		devices_hold(&s->supply.devices, wp->node, pod.identity->mem_mib);
+		gpus_hold(&s->supply.gpus, pod.identity, wp->node, s->tracking.round);
 	}
-	rooms_add(&s->rooms, wp, &pod, &tenants);
+	shared_gpus_add(&s->supply.shared, wp, &pod, &tenants);
 }
 
 static void look_at_pods(struct sizer *s, struct turn *t)
@@ -164,14 +141,14 @@ static void look_at_pods(struct sizer *s, struct turn *t)
 				look_at_held(s, t->world, wp);
 			} else {
 				pods_see(s, wp, t->now.policy_ms);
-				surges_see(s, wp, t->now, t->world);
+				surges_see(&s->rollouts, wp, t->now, t->world);
 			}
 			continue;
 		}
 		s->at = 0;
 		switch (s->class) {
 		case WORLD_CAPACITY:
-			devices_settle(&s->devices, t->world);
+			devices_settle(&s->supply.devices, t->world);
 			s->class = WORLD_TENANT;
 			break;
 		case WORLD_TENANT:
@@ -197,75 +174,41 @@ static bool is_gone(const struct world_pod *wp)
 
 static void drop_gone_pods(struct sizer *s, struct turn *t)
 {
-	for (; s->at < s->pods.count; t->budget--) {
+	for (; s->at < s->tracking.pods.count; t->budget--) {
 		if (t->budget <= 0) {
 			return;
 		}
-		struct sized_pod *p = s->pods.items[s->at];
-		bool missed = p->round != s->round;
+		struct sized_pod *p = s->tracking.pods.items[s->at];
+		bool missed = p->round != s->tracking.round;
 		const struct world_pod *wp = missed ? world_pod_by_uid(t->world, p->uid) : NULL;
 		if (missed && is_gone(wp)) {
 			runs_end(p, wp);
 			if (wp != NULL && wp->gpu != NULL) {
-				heals_over(s, p, wp, t->now.policy_ms);
+				heals_over(&s->healing, p, wp, t->now.policy_ms);
 			}
-			pods_drop(s, p);
+			pods_drop(&s->tracking, p);
 		} else {
-			gpus_keep(&s->gpus, p->heal.gpu);
+			gpus_keep(&s->supply.gpus, p->heal.gpu);
 			pods_settle(s, p, t->now.policy_ms);
 			s->at++;
 		}
 	}
 	s->recalled = true;
-	gpus_settle(&s->gpus);
-	others_forget(&s->others, t->now.policy_ms - HEALS_USED_MS);
+	gpus_settle(&s->supply.gpus);
+	others_forget(&s->healing.others, t->now.policy_ms - HEALS_USED_MS);
 	enter_phase(s, SIZER_BILLS);
 }
 
 static void count_bill(struct sizer *s, struct turn *t)
 {
-	if (bills_step(s, t->world, t->now.policy_ms, &t->budget)) {
+	if (bills_step(&s->bills, t->world, t->now.policy_ms, &t->budget)) {
 		enter_phase(s, SIZER_WORKLOADS);
 	}
 }
 
 /* --- workloads --- */
 
-static void drop_containers(struct sizer *s, struct sized *x, int64_t now_ms)
-{
-	for (size_t i = x->containers.count; i-- > 0;) {
-		struct sized_container *c = x->containers.items[i];
-		if (c->seen_ms == 0) {
-			c->seen_ms = now_ms;
-		}
-		if (c->feeds == 0 && now_ms - c->seen_ms > SIZER_KEEP_S * INT64_C(1000)) {
-			sized_container_drop(s, x, c);
-		}
-	}
-}
-
-/* As the pod that was seen last was told, else as its group says now. */
-static int64_t kept_for_s(const struct sizer *s, const struct sized *x)
-{
-	int64_t told_s = x->retention_s;
-	bool grouped = text_equals(x->key.kind, WORKLOAD_GROUP_KIND) && s->config.groups != NULL;
-	for (size_t i = 0; told_s == 0 && grouped && i < groups_count(s->config.groups); i++) {
-		const struct workload_group *g = groups_at(s->config.groups, i);
-		size_t n = strlen(g->name);
-		bool its = strncmp(x->key.name, g->name, n) == 0 && x->key.name[n] == '.';
-		told_s = its ? g->retention_s : 0;
-	}
-	return told_s > 0 ? told_s : SIZER_KEEP_S;
-}
-
-/* Nobody will ask for it again, as far as anyone can tell. */
-static bool workload_is_forgotten(const struct sizer *s, const struct sized *x, int64_t now_ms)
-{
-	return x->pods == 0 && !x->owned && x->seen_ms != 0 &&
-	       now_ms - x->seen_ms > kept_for_s(s, x) * 1000;
-}
-
-static void count_workload(struct sizer *s, struct sized *x)
+static void count_workload(struct sizer *s, struct sized_workload *x)
 {
 	struct sizer_totals *t = &s->counting;
 	enum history_state worst = HISTORY_SUFFICIENT;
@@ -292,28 +235,31 @@ static void count_workload(struct sizer *s, struct sized *x)
 }
 
 /* False: its write has to wait. */
-static bool step_workload(struct sizer *s, struct sized *x, struct turn *t)
+static bool step_workload(struct sizer *s, struct sized_workload *x, struct turn *t)
 {
-	struct decision d = {.sizer = s, .world = t->world, .now_ms = t->now.policy_ms};
+	struct decision d = {.config = &s->tracking.config,
+		.world = t->world,
+		.now_ms = t->now.policy_ms,
+		.unread = s->checkpoints.unread};
 	if (x->seen_ms == 0) {
 		x->seen_ms = d.now_ms;
 	}
-	drop_containers(s, x, d.now_ms);
-	save_tell(s, x, t->plan);
-	bool known = decide_workload(s, x, &d);
+	workload_drop_containers(s, x, d.now_ms);
+	emit_refused_checkpoints(&s->tracking.pace, x, t->plan);
+	bool known = decide_workload(&s->tracking, &s->supply, x, &d);
 	x->heal.alerted = false;
 	if (known) {
-		heals_tell(s, x, &d, t->plan);
+		emit_healing_events(&s->tracking.pace, x, &d, t->plan);
 		past_want(s, x, &d);
 	}
-	t->budget -= rolls_step(s, x, &d, t->plan);
-	return !known || write_workload(s, x, &d, t->now, t->plan);
+	t->budget -= rollouts_step(&s->rollouts, x, &d, t->plan);
+	return !known || write_workload(&s->tracking, x, &d, t->now, t->plan);
 }
 
-static void look_at_workload(struct sizer *s, struct sized *x, struct turn *t)
+static void look_at_workload(struct sizer *s, struct sized_workload *x, struct turn *t)
 {
-	bool over = workload_is_forgotten(s, x, t->now.policy_ms);
-	bool done = over ? write_delete(s, x, t->now, t->plan) : step_workload(s, x, t);
+	bool over = workload_is_forgotten(&s->tracking.config, x, t->now.policy_ms);
+	bool done = over ? write_delete(&s->tracking, x, t->now, t->plan) : step_workload(s, x, t);
 	t->budget -= WORKLOAD_UNITS;
 	if (x->waits == done) {
 		x->waits = !done;
@@ -324,13 +270,13 @@ static void look_at_workload(struct sizer *s, struct sized *x, struct turn *t)
 /* Between rounds, those whose write had to wait, one after the other. */
 static void look_at_waiting(struct sizer *s, struct turn *t)
 {
-	size_t left = s->workloads.count;
+	size_t left = s->tracking.workloads.count;
 	for (; left > 0 && s->waiting > 0 && t->budget > 0; left--) {
-		if (write_next(s) > t->now.mono_ms) {
+		if (write_pace_next(&s->tracking.pace) > t->now.mono_ms) {
 			return;
 		}
-		s->wait_at = s->wait_at < s->workloads.count ? s->wait_at : 0;
-		struct sized *x = s->workloads.items[s->wait_at++];
+		s->wait_at = s->wait_at < s->tracking.workloads.count ? s->wait_at : 0;
+		struct sized_workload *x = s->tracking.workloads.items[s->wait_at++];
 		if (x->waits) {
 			look_at_workload(s, x, t);
 		}
@@ -339,14 +285,14 @@ static void look_at_waiting(struct sizer *s, struct turn *t)
 
 static void decide_alerted(struct sizer *s, struct turn *t, size_t *left)
 {
-	struct heal_alarms *a = &s->alarms;
+	struct heal_alarms *a = &s->healing.alarms;
 	for (; a->look == HEAL_LOOK_DECIDES && t->budget > 0 && *left > 0; --*left) {
-		if (a->at >= s->workloads.count) {
+		if (a->at >= s->tracking.workloads.count) {
 			a->look = HEAL_LOOK_WISHES;
 			a->at = 0;
 			return;
 		}
-		struct sized *x = s->workloads.items[a->at++];
+		struct sized_workload *x = s->tracking.workloads.items[a->at++];
 		if (x->heal.alerted) {
 			(void)step_workload(s, x, t);
 			x->heal.alert = a->looks;
@@ -358,15 +304,15 @@ static void decide_alerted(struct sizer *s, struct turn *t, size_t *left)
 /* A pod that is passed by, because another one went, is met by the round. */
 static void wish_alerted(struct sizer *s, struct turn *t, size_t *left)
 {
-	struct heal_alarms *a = &s->alarms;
+	struct heal_alarms *a = &s->healing.alarms;
 	for (; a->look == HEAL_LOOK_WISHES && t->budget > 0 && *left > 0; --*left) {
-		if (a->at >= s->pods.count) {
+		if (a->at >= s->tracking.pods.count) {
 			a->look = HEAL_LOOK_RESTS;
 			return;
 		}
-		struct sized_pod *p = s->pods.items[a->at++];
+		struct sized_pod *p = s->tracking.pods.items[a->at++];
 		if (p->of->heal.alert == a->looks) {
-			wish_pod(s, p);
+			wish_pod(&s->tracking, p);
 			t->budget--;
 		}
 	}
@@ -376,9 +322,9 @@ static void wish_alerted(struct sizer *s, struct turn *t, size_t *left)
  * written at once is written in the next round, and what runs gets it all the same. */
 static void look_at_alerted(struct sizer *s, struct turn *t)
 {
-	struct heal_alarms *a = &s->alarms;
+	struct heal_alarms *a = &s->healing.alarms;
 	bool counts = s->phase == SIZER_NODES || s->phase == SIZER_PODS || s->phase == SIZER_SWEEP;
-	if (counts || s->ending) {
+	if (counts || s->tracking.ending) {
 		return;
 	}
 	if (a->look == HEAL_LOOK_RESTS && a->any) {
@@ -395,29 +341,30 @@ static void look_at_alerted(struct sizer *s, struct turn *t)
 static void round_finish(struct sizer *s)
 {
 	struct sizer_totals *t = &s->counting;
-	t->pods = (uint32_t)s->pods.count;
-	t->bytes += s->pods.count * (sizeof(struct sized_pod));
-	s->rounds++;
+	t->pods = (uint32_t)s->tracking.pods.count;
+	t->bytes += s->tracking.pods.count * (sizeof(struct sized_pod));
+	s->tracking.rounds++;
 	gathers_end(&s->gathers);
 	strangers_end(&s->strangers);
-	s->fleet.managed = s->managing;
-	t->rounds = s->rounds;
+	s->rollouts.fleet.managed = s->managing;
+	t->rounds = s->tracking.rounds;
 	s->totals = *t;
-	if (!s->skipped) {
-		s->next_from = 0;
+	if (!s->tracking.pace.skipped) {
+		s->tracking.pace.next_from = 0;
 	}
 	enter_phase(s, SIZER_RESTS);
 }
 
 static void look_at_workloads(struct sizer *s, struct turn *t)
 {
-	while (s->at < s->workloads.count) {
+	while (s->at < s->tracking.workloads.count) {
 		if (t->budget <= 0) {
 			return;
 		}
-		size_t slot = (s->from + s->at) % s->workloads.count;
-		struct sized *x = s->workloads.items[slot];
-		if (x->uid == NULL && workload_is_forgotten(s, x, t->now.policy_ms)) {
+		size_t slot = (s->from + s->at) % s->tracking.workloads.count;
+		struct sized_workload *x = s->tracking.workloads.items[slot];
+		if (x->uid == NULL &&
+			workload_is_forgotten(&s->tracking.config, x, t->now.policy_ms)) {
 			workload_remove(s, x);
 			continue;
 		}
@@ -430,11 +377,11 @@ static void look_at_workloads(struct sizer *s, struct turn *t)
 
 static void look_for_wishes(struct sizer *s, struct turn *t)
 {
-	for (; s->at < s->pods.count; s->at++, t->budget--) {
+	for (; s->at < s->tracking.pods.count; s->at++, t->budget--) {
 		if (t->budget <= 0) {
 			return;
 		}
-		wish_pod(s, s->pods.items[s->at]);
+		wish_pod(&s->tracking, s->tracking.pods.items[s->at]);
 	}
 	round_finish(s);
 }
@@ -444,26 +391,26 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 {
 	struct turn t = {now, w, plan, budget};
 	plan_reset(plan);
-	VEC_CLEAR(&s->wishes);
-	moves_hand_back(s);
-	write_fill(s, now.mono_ms);
+	VEC_CLEAR(&s->tracking.requests);
+	moves_hand_back(&s->rollouts);
+	write_pace_fill(&s->tracking.pace, now.mono_ms);
 	if (!s->listed) {
 		return;
 	}
-	if (s->ending) {
+	if (s->tracking.ending) {
 		enter_phase(s, SIZER_RESTS);
 	} else {
-		surges_step(s, now, w, plan);
+		surges_step(&s->rollouts, now, w, plan);
 	}
-	heals_judge(s, w, now);
+	heals_judge(&s->healing, w, now);
 	look_at_alerted(s, &t);
 	if (s->phase == SIZER_RESTS) {
 		save_step(s, now, plan);
 	}
-	if (s->phase == SIZER_RESTS && !s->ending && now.mono_ms < s->round_at) {
+	if (s->phase == SIZER_RESTS && !s->tracking.ending && now.mono_ms < s->round_at) {
 		look_at_waiting(s, &t);
 	}
-	if (s->phase == SIZER_RESTS && (s->ending || now.mono_ms < s->round_at)) {
+	if (s->phase == SIZER_RESTS && (s->tracking.ending || now.mono_ms < s->round_at)) {
 		return;
 	}
 	if (s->phase == SIZER_RESTS) {
@@ -501,13 +448,13 @@ int64_t sizer_deadline(const struct sizer *s)
 	if (!s->listed) {
 		return TIME_NEVER;
 	}
-	int64_t surges_at = surges_deadline(s);
+	int64_t surges_at = surges_deadline(&s->rollouts);
 	if (s->phase != SIZER_RESTS) {
-		return time_min(s->filled_ms, surges_at);
+		return time_min(s->tracking.pace.filled_ms, surges_at);
 	}
-	int64_t at = time_min(time_min(s->round_at, surges_at), heals_deadline(s));
-	at = s->waiting > 0 ? time_min(at, write_next(s)) : at;
-	return s->config.checkpoint_ms > 0 ? time_min(at, s->save_at) : at;
+	int64_t at = time_min(time_min(s->round_at, surges_at), heals_deadline(&s->healing));
+	at = s->waiting > 0 ? time_min(at, write_pace_next(&s->tracking.pace)) : at;
+	return s->tracking.config.checkpoint_ms > 0 ? time_min(at, s->checkpoints.due_at) : at;
 }
 
 bool sizer_listed(const struct sizer *s)
@@ -530,49 +477,43 @@ bool sizer_gathers(const struct sizer *s, const char *group, struct sizer_gather
 	const struct gathered_one *one = gathers_find(&s->gathers.told, hash_text(group));
 	*ret = one != NULL ? (struct sizer_gathered){one->pods, one->workloads}
 			   : (struct sizer_gathered){0, 0};
-	return s->rounds > 0;
+	return s->tracking.rounds > 0;
 }
 
-const struct sizer_wish *sizer_wishes(const struct sizer *s, size_t *ret_count)
+const struct resize_request *sizer_wishes(const struct sizer *s, size_t *ret_count)
 {
-	*ret_count = s->wishes.count;
-	return s->wishes.items;
+	*ret_count = s->tracking.requests.count;
+	return s->tracking.requests.items;
 }
 
 /* --- what is told, and what became of actions --- */
 
 void sizer_gate(struct sizer *s, const struct roll_gate *gate)
 {
-	for (size_t i = 0; s->gate.leads && !gate->leads && i < s->workloads.count; i++) {
-		rolls_forget(s, s->workloads.items[i]);
-	}
-	if (s->gate.leads && !gate->leads) {
-		surges_drop(s, NULL);
-	}
-	s->gate = *gate;
+	rollouts_gate(&s->rollouts, gate);
 }
 
 void sizer_may_surge(struct sizer *s, enum sizer_surge right)
 {
-	s->surges->right = right;
+	s->rollouts.surges.right = right;
 }
 
 bool sizer_owns(uint64_t action_id)
 {
-	return (action_id & ACTIONS_ID_BIT) != 0;
+	return (action_id & PACE_ID_BIT) != 0;
 }
 
 void sizer_settle(
 	struct sizer *s, struct sizer_now now, uint64_t action_id, const struct outcome *outcome)
 {
-	for (size_t i = 0; i < s->workloads.count; i++) {
-		if (s->workloads.items[i]->action == action_id) {
-			write_settle(s->workloads.items[i], now, outcome);
+	for (size_t i = 0; i < s->tracking.workloads.count; i++) {
+		if (s->tracking.workloads.items[i]->action == action_id) {
+			write_settle(s->tracking.workloads.items[i], now, outcome);
 			return;
 		}
 	}
-	if (!surges_answer(s, now, action_id, outcome) &&
-		!rolls_answer(s, now, action_id, outcome)) {
+	if (!surges_answer(&s->rollouts, now, action_id, outcome) &&
+		!rolls_answer(&s->rollouts, now, action_id, outcome)) {
 		(void)save_settle(s, now, action_id, outcome);
 	}
 }

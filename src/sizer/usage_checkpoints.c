@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-#include "actions.h"
 #include "history/history_pack.h"
-#include "roll_record.h"
-#include "sized.h"
-#include "sized_pods.h"
+#include "rollouts/roll_record.h"
+#include "sizer_state.h"
+#include "tracking/workload_table.h"
+#include "tracking/pod_table.h"
 #include "sizer/past.h"
 
 #define SAVES_AT_ONCE 5
@@ -28,28 +28,30 @@ const char *sizer_recall_name(enum sizer_recall r)
 void sizer_forget(struct sizer *s)
 {
 	past_finish(s);
-	while (s->pods.count > 0) {
-		pods_drop(s, s->pods.items[s->pods.count - 1]);
+	while (s->tracking.pods.count > 0) {
+		pods_drop(&s->tracking, s->tracking.pods.items[s->tracking.pods.count - 1]);
 	}
-	for (size_t i = 0; i < s->workloads.count; i++) {
-		struct sized *x = s->workloads.items[i];
+	for (size_t i = 0; i < s->tracking.workloads.count; i++) {
+		struct sized_workload *x = s->tracking.workloads.items[i];
 		x->past_known = false;
-		rolls_forget(s, x);
+		rolls_forget(&s->rollouts, x);
 		for (size_t k = 0; k < x->containers.count; k++) {
 			sized_container_forget(x, x->containers.items[k]);
 		}
 	}
-	VEC_CLEAR(&s->alarms.ends); /* who leads meanwhile judges them */
-	s->alarms.look = HEAL_LOOK_RESTS;
+	VEC_CLEAR(&s->healing.alarms.ends); /* who leads meanwhile judges them */
+	s->healing.alarms.look = HEAL_LOOK_RESTS;
 	s->phase = SIZER_RESTS;
+	s->healing.round_counts = false;
 	s->recalled = false;
 	s->bills.step = 0;
+	s->bills.at = 0;
 	s->round_at = 0;
 }
 
 void sizer_wait(struct sizer *s, bool waits)
 {
-	s->waits = waits;
+	s->checkpoints.unread = waits;
 }
 
 static enum sizer_recall refuse_checkpoint(
@@ -76,7 +78,7 @@ static enum sizer_recall refuse_checkpoint(
 }
 
 /* What pods of it have told since is in the other one. */
-static void close_minutes(const struct sized *x, const struct sized_container *c)
+static void close_minutes(const struct sized_workload *x, const struct sized_container *c)
 {
 	for (struct sized_pod *p = x->members; p != NULL; p = p->next) {
 		for (uint8_t i = 0; i < p->feed_count; i++) {
@@ -88,7 +90,7 @@ static void close_minutes(const struct sized *x, const struct sized_container *c
 }
 
 static void checkpoint_take(
-	struct sized *x, struct sized_container *c, struct history *before, int64_t now_ms)
+	struct sized_workload *x, struct sized_container *c, struct history *before, int64_t now_ms)
 {
 	if (c->fitted) {
 		close_minutes(x, c);
@@ -104,7 +106,8 @@ enum sizer_recall sizer_recall(struct sizer *s, const struct checkpoint *from, i
 {
 	struct fault fault = {0};
 	struct history *history = NULL;
-	struct sized *x = sized_find(s, from->ns, text_or(from->recommendation, ""));
+	struct sized_workload *x =
+		sized_find(&s->tracking, from->ns, text_or(from->recommendation, ""));
 	if (x == NULL || text_empty(from->container)) {
 		return SIZER_RECALL_NOT_WANTED;
 	}
@@ -131,17 +134,15 @@ enum sizer_recall sizer_recall(struct sizer *s, const struct checkpoint *from, i
 	return SIZER_RECALL_TAKEN;
 }
 
-void save_tell(struct sizer *s, struct sized *x, struct plan *plan)
+void emit_refused_checkpoints(struct write_pace *pace, struct sized_workload *x, struct plan *plan)
 {
 	for (size_t i = 0; i < x->containers.count; i++) {
 		struct sized_container *c = x->containers.items[i];
 		if (c->refused == NULL || x->uid == NULL) {
 			continue;
 		}
-		struct action *a = write_event(s, x, plan);
-		a->event_reason = "CheckpointIgnored";
-		a->warning = true;
-		a->message = arena_strdup(&plan->arena, c->refused);
+		write_warning(
+			pace, x, plan, "CheckpointIgnored", arena_strdup(&plan->arena, c->refused));
 		free(c->refused);
 		c->refused = NULL;
 	}
@@ -149,25 +150,26 @@ void save_tell(struct sizer *s, struct sized *x, struct plan *plan)
 
 /* --- writing --- */
 
-static bool checkpoint_is_due(const struct sizer *s, const struct sized *x,
+static bool checkpoint_is_due(const struct sizer *s, const struct sized_workload *x,
 	const struct sized_container *c, struct sizer_now now)
 {
 	bool news = c->facts.samples > 0 && c->facts.samples != c->save.samples;
-	bool old = s->ending || now.policy_ms - c->save.at_ms >= s->config.checkpoint_ms;
-	return !s->waits && x->uid != NULL && c->fitted && c->save.action == 0 && news && old &&
-	       now.mono_ms >= c->save.retry_ms;
+	bool old = s->tracking.ending ||
+		   now.policy_ms - c->save.at_ms >= s->tracking.config.checkpoint_ms;
+	return !s->checkpoints.unread && x->uid != NULL && c->fitted && c->save.action == 0 &&
+	       news && old && now.mono_ms >= c->save.retry_ms;
 }
 
 struct due {
-	struct sized *x;
+	struct sized_workload *x;
 	struct sized_container *c;
 };
 
 static struct due oldest(struct sizer *s, struct sizer_now now)
 {
 	struct due found = {NULL, NULL};
-	for (size_t i = 0; i < s->workloads.count; i++) {
-		struct sized *x = s->workloads.items[i];
+	for (size_t i = 0; i < s->tracking.workloads.count; i++) {
+		struct sized_workload *x = s->tracking.workloads.items[i];
 		for (size_t k = 0; k < x->containers.count; k++) {
 			struct sized_container *c = x->containers.items[k];
 			if (checkpoint_is_due(s, x, c, now) &&
@@ -202,7 +204,7 @@ static bool save(struct sizer *s, const struct due *d, struct sizer_now now, str
 		.samples = d->c->facts.samples,
 		.bytes = {copy, bytes.len},
 	};
-	struct action *x = write_action(s, plan, ACTION_CHECKPOINT);
+	struct action *x = write_action(&s->tracking.pace, plan, ACTION_CHECKPOINT);
 	x->ns = c->ns;
 	x->name = c->name;
 	x->checkpoint = c;
@@ -217,8 +219,8 @@ static bool save(struct sizer *s, const struct due *d, struct sizer_now now, str
 static size_t under_way(const struct sizer *s)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < s->workloads.count; i++) {
-		const struct sized *x = s->workloads.items[i];
+	for (size_t i = 0; i < s->tracking.workloads.count; i++) {
+		const struct sized_workload *x = s->tracking.workloads.items[i];
 		for (size_t k = 0; k < x->containers.count; k++) {
 			n += x->containers.items[k]->save.action != 0;
 		}
@@ -228,12 +230,15 @@ static size_t under_way(const struct sizer *s)
 
 void save_step(struct sizer *s, struct sizer_now now, struct plan *plan)
 {
-	if (s->config.checkpoint_ms <= 0 || (!s->ending && now.mono_ms < s->save_at)) {
+	if (s->tracking.config.checkpoint_ms <= 0 ||
+		(!s->tracking.ending && now.mono_ms < s->checkpoints.due_at)) {
 		return;
 	}
-	size_t room = s->ending ? SAVES_LAST - under_way(s) : SAVES_AT_ONCE;
+	size_t room = s->tracking.ending ? SAVES_LAST - under_way(s) : SAVES_AT_ONCE;
 	struct due d = {NULL, NULL};
-	for (; room > 0 && (s->ending || write_may(s)); room--) {
+	for (; room > 0 &&
+		(s->tracking.ending || write_pace_take(&s->tracking.pace, PACE_FIGURES_AT));
+		room--) {
 		d = oldest(s, now);
 		if (d.c == NULL) {
 			break;
@@ -243,7 +248,8 @@ void save_step(struct sizer *s, struct sizer_now now, struct plan *plan)
 			d.c->save.samples = d.c->facts.samples;
 		}
 	}
-	s->save_at = now.mono_ms + (d.c != NULL ? BETWEEN_MS : s->config.checkpoint_ms / 10);
+	s->checkpoints.due_at =
+		now.mono_ms + (d.c != NULL ? BETWEEN_MS : s->tracking.config.checkpoint_ms / 10);
 }
 
 /* There is one that was not read: what it says is worth more than what was to be written over it.
@@ -261,8 +267,8 @@ static void adopt_existing_checkpoint(
 bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struct outcome *o)
 {
 	const struct fault *f = &o->fault;
-	for (size_t i = 0; i < s->workloads.count; i++) {
-		const struct sized *x = s->workloads.items[i];
+	for (size_t i = 0; i < s->tracking.workloads.count; i++) {
+		const struct sized_workload *x = s->tracking.workloads.items[i];
 		for (size_t k = 0; k < x->containers.count; k++) {
 			struct sized_save *save = &x->containers.items[k]->save;
 			if (save->action != id) {
@@ -287,13 +293,13 @@ bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struc
 
 void sizer_end(struct sizer *s)
 {
-	s->ending = true;
+	s->tracking.ending = true;
 }
 
 bool sizer_ended(const struct sizer *s, struct sizer_now now)
 {
-	for (size_t i = 0; i < s->workloads.count; i++) {
-		const struct sized *x = s->workloads.items[i];
+	for (size_t i = 0; i < s->tracking.workloads.count; i++) {
+		const struct sized_workload *x = s->tracking.workloads.items[i];
 		for (size_t k = 0; k < x->containers.count; k++) {
 			const struct sized_container *c = x->containers.items[k];
 			if (c->save.action != 0 || checkpoint_is_due(s, x, c, now)) {

@@ -4,15 +4,13 @@
 #include <stdlib.h>
 
 #include "base/number.h"
-#include "container_use.h"
-#include "heals.h"
-#include "heals_ends.h"
-#include "model/names.h"
+#include "healing/failed_containers.h"
 #include "resize_request.h"
-#include "size/admit.h"
-#include "sized.h"
-#include "sized_pods.h"
-#include "state.h"
+#include "sizer_state.h"
+#include "tracking/container_use.h"
+#include "tracking/pod_owner.h"
+#include "tracking/pod_table.h"
+#include "tracking/workload_table.h"
 #include "world/pods.h"
 
 /* --- runs --- */
@@ -49,17 +47,19 @@ void runs_recall(struct sizer *s, const struct world_pod *wp)
 {
 	struct pod pod;
 	struct workload w;
-	arena_reset(&s->scratch);
+	arena_reset(&s->tracking.scratch);
 	if (!run_succeeded(wp) || wp->gpu->container == NULL ||
-		!world_pod_unpack(wp, &s->scratch, &pod)) {
+		!world_pod_unpack(wp, &s->tracking.scratch, &pod)) {
 		return;
 	}
-	workload_of(s->config.groups, s->config.owners, &pod, &s->scratch, &w);
+	workload_of(s->tracking.config.groups, s->tracking.config.owners, &pod,
+		&s->tracking.scratch, &w);
 	if (w.key.name == NULL || w.top.pending) {
 		return;
 	}
 	/* Of a workload that nobody knows nothing was measured: none is made. */
-	struct sized *x = sized_find(s, w.key.ns, workload_object_name(&w.key, &s->scratch));
+	struct sized_workload *x = sized_find(
+		&s->tracking, w.key.ns, workload_object_name(&w.key, &s->tracking.scratch));
 	struct sized_container *c = x != NULL ? sized_container_find(x, wp->gpu->container) : NULL;
 	if (c != NULL) {
 		add_run(c, wp->gpu->created_ms, false);
@@ -68,12 +68,12 @@ void runs_recall(struct sizer *s, const struct world_pod *wp)
 
 /* --- what they have --- */
 
-static void begin_tally(const struct sizer *s, struct sized *x)
+static void begin_tally(const struct sizer *s, struct sized_workload *x)
 {
-	if (x->round == s->round) {
+	if (x->round == s->tracking.round) {
 		return;
 	}
-	x->round = s->round;
+	x->round = s->tracking.round;
 	x->multi = x->parted = x->vain = false;
 	x->newest = NULL;
 	wish_begin(x);
@@ -107,13 +107,6 @@ static void tally_tenant(struct sized_tally *t, const struct world_gpu *g, const
 	t->heal.granted.mib = larger_int32(t->heal.granted.mib, g->mem_mib);
 	t->saved_milli += devices * (MODEL_GPU_MILLI - g->milli);
 	t->up_to_date += has(want, g->milli, g->mem_mib);
-}
-
-/* All of the GPU that it has; where nobody knows that, of the largest that there is. */
-static int64_t device_mib_of(const struct sizer *s, const struct sized_pod *p)
-{
-	int64_t mib = devices_at(&s->devices, p->heal.node);
-	return mib > 0 ? mib : devices_largest(&s->devices);
 }
 
 static void tally_whole(struct sized_tally *t, const struct world_pod *wp, const struct share *want,
@@ -163,7 +156,7 @@ static void tally(struct sizer *s, struct sized_pod *p, const struct world_pod *
 	if (g->class == WORLD_TENANT) {
 		tally_tenant(&c->tally, g, &c->in_force);
 	} else {
-		tally_whole(&c->tally, wp, &c->in_force, device_mib_of(s, p));
+		tally_whole(&c->tally, wp, &c->in_force, supply_gpu_mib(&s->supply, p->heal.node));
 	}
 }
 
@@ -172,7 +165,10 @@ void pods_settle(struct sizer *s, struct sized_pod *p, int64_t now_ms)
 	for (uint8_t i = 0; i < p->feed_count; i++) {
 		history_settle(p->feeds[i].container->history, &p->feeds[i].feed, now_ms);
 	}
-	heals_tally(s, p, now_ms);
+	heals_tally(&s->healing, p, now_ms);
+	for (uint8_t i = 0; i < p->feed_count; i++) {
+		moves_tally(&s->supply.gpus, p, &p->feeds[i].heal, now_ms);
+	}
 }
 
 static void note_share(struct sized_pod *p, const struct world_gpu *g)
@@ -185,32 +181,32 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 {
 	const struct world_gpu *g = wp->gpu;
 	if (world_pod_terminal(wp) || wp->deleting) {
-		if (!s->recalled && pods_find(s, world_pod_uid(wp)) == NULL) {
+		if (!s->recalled && pods_find(&s->tracking, world_pod_uid(wp)) == NULL) {
 			runs_recall(s, wp);
 		}
 		return;
 	}
 	bool alone = false;
-	struct sized_pod *p = pods_assigned(s, wp, &alone);
+	struct sized_pod *p = pods_assigned(&s->tracking, wp, &alone);
 	if (p == NULL) {
 		if (alone) {
 			(void)strangers_count(&s->strangers, NULL, world_pod_milli(wp));
 		}
 		return;
 	}
-	struct sized *x = p->of;
+	struct sized_workload *x = p->of;
 	begin_tally(s, x);
 	if (x->strange) {
 		(void)strangers_count(&s->strangers, &x->key, world_pod_milli(wp));
 	}
-	p->round = s->round;
+	p->round = s->tracking.round;
 	p->heal.node = wp->node;
 	p->whole = g->class != WORLD_TENANT;
 	p->parted = g->container == NULL;
 	p->created_ms = g->created_ms;
 	p->ready_ms = pods_ready_ms(p, g, now_ms);
 	p->told_memory = g->told_memory;
-	p->heal.gpu = gpus_at(&s->gpus, g->uuid);
+	p->heal.gpu = gpus_at(&s->supply.gpus, g->uuid);
 	note_share(p, g);
 	x->seen_ms = now_ms;
 	x->parted = x->parted || p->parted;
@@ -219,21 +215,21 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 		x->newest = p;
 	}
 	tally(s, p, wp, now_ms);
-	heals_see(s, p, wp, now_ms);
-	wish_look(s, p);
+	heals_see(&s->healing, p, wp, now_ms);
+	wish_look(&s->tracking.config.engine, p);
 }
 
 void sizer_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 {
-	struct sized_pod *p = wp->gpu != NULL ? pods_find(s, world_pod_uid(wp)) : NULL;
+	struct sized_pod *p = wp->gpu != NULL ? pods_find(&s->tracking, world_pod_uid(wp)) : NULL;
 	if (p != NULL && (world_pod_terminal(wp) || wp->deleting)) {
-		heals_over(s, p, wp, now_ms);
+		heals_over(&s->healing, p, wp, now_ms);
 	} else if (p == NULL && wp->gpu != NULL && world_pod_terminal(wp)) {
-		heals_unseen(s, wp, now_ms);
+		heals_unseen(&s->healing, wp, now_ms);
 	} else if (p != NULL) {
 		p->ready_ms = pods_ready_ms(p, wp->gpu, now_ms);
 		note_share(p, wp->gpu);
-		heals_see(s, p, wp, now_ms);
+		heals_see(&s->healing, p, wp, now_ms);
 	}
 }
 
@@ -260,7 +256,7 @@ static void classify(const struct sizer *s, const struct sized_pod *p, struct si
 		.started_ms = p->created_ms,
 		.used_mib = sample->mem_bytes != METERED_ABSENT ? sample->mem_bytes >> 20
 								: METERED_ABSENT,
-		.visible_mib = device_mib_of(s, p),
+		.visible_mib = supply_gpu_mib(&s->supply, p->heal.node),
 		.now_ms = sample->at_ms,
 	};
 	kept->memory_class = (uint8_t)prealloc_classify(
@@ -287,8 +283,8 @@ static void take_figure(struct sizer *s, struct sized_pod *p, const struct sizer
 	feed->container->seen_ms = now_ms;
 	if (history_take(feed->container->history, &feed->feed, &sample, now_ms)) {
 		classify(s, p, feed, &sample, pools_told(use->app));
-		heals_take(
-			s, p, feed, &sample, use->app != NULL ? use->app->waiting : METERED_ABSENT);
+		heals_take(&s->healing, p, feed, &sample,
+			use->app != NULL ? use->app->waiting : METERED_ABSENT);
 	}
 }
 
@@ -313,9 +309,9 @@ static void take_all(
 
 bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms)
 {
-	struct sized_pod *p = pods_find(s, use->uid);
+	struct sized_pod *p = pods_find(&s->tracking, use->uid);
 	if (p == NULL) {
-		others_take(&s->others, use);
+		others_take(&s->healing.others, use);
 		return false;
 	}
 	take_all(s, p, use, now_ms);

@@ -3,33 +3,37 @@
 
 #include <stdio.h>
 
-#include "heals.h"
+#include "healing/healing.h"
 #include "model/framework.h"
 #include "owner/kinds.h"
+#include "around/around.h"
 #include "resize_request.h"
-#include "roll_record.h"
+#include "owner/groups.h"
+#include "right/cost.h"
+#include "right/hold.h"
+#include "right/recommend.h"
+#include "rollouts/roll_record.h"
 #include "size/ask.h"
 #include "size/builtin.h"
-#include "sized.h"
+#include "tracking/workload_table.h"
 
 #define FULL_MILLI MODEL_GPU_MILLI
 
 /* Who is scaled is the owner at the top, which of a group's pods is not the workload. */
-static void find_scalers(
-	struct sizer *s, const struct sized *x, const struct workload *w, struct decision *d)
+static void find_scalers(struct arena *a, const struct sized_workload *x, const struct workload *w,
+	struct decision *d)
 {
 	struct workload_key target = x->key;
-	if (s->config.around == NULL) {
+	if (d->config->around == NULL) {
 		return;
 	}
 	if (w != NULL && w->top.kind != NULL) {
-		struct arena *a = &s->scratch;
 		target.group = arena_strndup(a, w->top.group.p, w->top.group.n);
 		target.kind = w->top.kind;
 		target.name = arena_strndup(a, w->top.name.p, w->top.name.n);
 	}
-	d->resizer = around_scaler(s->config.around, &target);
-	d->scaler = around_gpu_scaler(s->config.around, &target, &d->scaler_metric);
+	d->resizer = around_scaler(d->config->around, &target);
+	d->scaler = around_gpu_scaler(d->config->around, &target, &d->scaler_metric);
 }
 
 /* C6: whoever made the pod saw the warning, and that was a ReplicaSet. */
@@ -44,10 +48,9 @@ static void look_at_wish(const struct pod *pod, const struct namespace *ns, stru
 	policy_bound_share(c->policy, 0, &d->granted.milli, &d->granted.mib);
 }
 
-/* By the pod that was made last: its template is the one of the next. */
 /* Runs are for what ends by itself. What never does is sized by hours, whatever kind of work its
  * labels or its image say it is: it would wait for a run for good. */
-static void mind_runs(const struct sized *x, struct sizing *s)
+static void mind_runs(const struct sized_workload *x, struct sizing *s)
 {
 	const struct sizing *usual = &policy_builtin()->sizing;
 	const struct owner_row *row =
@@ -64,7 +67,9 @@ static void mind_runs(const struct sized *x, struct sizing *s)
 	}
 }
 
-static bool choose_workload_policy(struct sizer *s, struct sized *x, struct decision *d)
+/* By the pod that was made last: its template is the one of the next. */
+static bool choose_workload_policy(
+	struct tracking *s, struct supply *supply, struct sized_workload *x, struct decision *d)
 {
 	struct pod pod, anew;
 	struct workload w;
@@ -84,8 +89,8 @@ static bool choose_workload_policy(struct sizer *s, struct sized *x, struct deci
 	x->type = w.type;
 	x->retention_s = w.retention_s;
 	devices_unpin(&pod, &s->scratch, &anew);
-	x->device_mib = to_int32(devices_for(&s->devices, d->world, &anew));
-	find_scalers(s, x, &w, d);
+	x->device_mib = to_int32(devices_for(&supply->devices, d->world, &anew));
+	find_scalers(&s->scratch, x, &w, d);
 	struct policy_set set;
 	set.items = world_policies(d->world, &set.count);
 	d->choice = policy_choose(&set, &who);
@@ -104,7 +109,7 @@ static int64_t told_mib(struct sized_container *c)
 	return c->fills ? mib : 0;
 }
 
-static struct recommend_answer recommend(const struct sized *x, struct sized_container *c,
+static struct recommend_answer recommend(const struct sized_workload *x, struct sized_container *c,
 	const struct decision *d, const struct history_facts *facts)
 {
 	const struct sized_tally *t = &c->tally;
@@ -154,10 +159,10 @@ static struct share shown_whole(
 }
 
 /* The GPU that its pods have, as far as that is known. */
-static struct share whole_gpu_share(const struct sizer *s, const struct sized_container *c)
+static struct share whole_gpu_share(const struct supply *supply, const struct sized_container *c)
 {
 	int64_t has = c->tally.whole ? c->tally.original.mib : 0;
-	return (struct share){FULL_MILLI, has > 0 ? has : devices_largest(&s->devices)};
+	return (struct share){FULL_MILLI, has > 0 ? has : devices_largest(&supply->devices)};
 }
 
 /* Its conversion was undone, and is not tried again yet. */
@@ -201,26 +206,25 @@ static void keep_decision(struct sized_container *c, const struct history_facts 
 
 /* A person's bounds hold at once, for they are no saving: admission and the engine give no share
  * beyond them, and a share that no pod can have would be asked for for ever. */
-static void bound_to_policy(
-	const struct sizer *s, struct sized_container *c, const struct decision *d)
+static void bound_to_policy(struct sized_container *c, const struct decision *d)
 {
-	int64_t context = s->config.context_mib;
+	int64_t context = d->config->context_mib;
 	int64_t least = c->fills ? framework_least_mib(context) : context;
 	policy_bound_share(d->choice.policy, least, &c->in_force.milli, &c->in_force.mib);
 }
 
-static void decide_container(
-	const struct sizer *s, struct sized *x, struct sized_container *c, struct decision *d)
+static void decide_container(const struct supply *supply, struct sized_workload *x,
+	struct sized_container *c, struct decision *d)
 {
 	const struct sizing *sizing = &d->choice.sizing;
 	const struct share base = heals_base(x, c, sizing);
-	const struct share all = whole_gpu_share(s, c);
+	const struct share all = whole_gpu_share(supply, c);
 	const struct share before = c->converted ? c->in_force : all;
 	history_fit(c->history, sizing, d->now_ms);
 	c->fitted = true;
 	struct history_facts facts =
 		history_judge(c->history, sizing, d->now_ms, c->tally.running > 0);
-	if (s->waits && facts.state == HISTORY_SUFFICIENT) {
+	if (d->unread && facts.state == HISTORY_SUFFICIENT) {
 		facts.state = HISTORY_LEARNING; /* there is more, which was not read yet */
 	}
 	const struct recommend_answer answer = recommend(x, c, d, &facts);
@@ -248,14 +252,15 @@ static void decide_container(
 		c->in_force = heals_step(x, c, d, &held.target);
 		heals_shrunk(c, &before, d->now_ms); /* what we took away, and not a person */
 		if (c->converted) {
-			bound_to_policy(s, c, d);
+			bound_to_policy(c, d);
 		}
 	} else {
 		c->in_force = shown_whole(&all, &answer.target, held.compute.why);
 	}
 }
 
-static void remember_policy(struct sizer *s, struct sized *x, const struct policy_choice *choice)
+static void remember_policy(
+	struct tracking *s, struct sized_workload *x, const struct policy_choice *choice)
 {
 	const char *name = choice->policy != NULL ? choice->policy->name : NULL;
 	heals_policy(x, choice);
@@ -267,7 +272,7 @@ static void remember_policy(struct sizer *s, struct sized *x, const struct polic
 }
 
 /* Without a pod what was decided last holds, as long as this process remembers it. */
-static bool choose_again(struct sized *x, struct decision *d)
+static bool choose_again(struct sized_workload *x, struct decision *d)
 {
 	const struct policy *p = x->policy != NULL ? world_policy_find(d->world, x->policy) : NULL;
 	if (!x->decided || x->pods > 0 || x->policy == NULL) {
@@ -291,7 +296,7 @@ static bool choose_again(struct sized *x, struct decision *d)
 }
 
 /* All that runs of it. */
-static bool is_idle(const struct sized *x, int64_t now_ms)
+static bool is_idle(const struct sized_workload *x, int64_t now_ms)
 {
 	bool any = false;
 	for (size_t i = 0; i < x->containers.count; i++) {
@@ -309,19 +314,20 @@ static bool is_idle(const struct sized *x, int64_t now_ms)
 	return any;
 }
 
-bool decide_workload(struct sizer *s, struct sized *x, struct decision *d)
+bool decide_workload(
+	struct tracking *s, struct supply *supply, struct sized_workload *x, struct decision *d)
 {
-	if (choose_workload_policy(s, x, d)) {
+	if (choose_workload_policy(s, supply, x, d)) {
 		remember_policy(s, x, &d->choice);
 	} else if (!choose_again(x, d)) {
 		return false;
 	} else {
-		find_scalers(s, x, NULL, d);
+		find_scalers(&s->scratch, x, NULL, d);
 	}
 	x->keeps_compute = d->scaler != NULL;
 	x->heal.paused = x->heals = false;
 	for (size_t i = 0; i < x->containers.count && d->choice.policy != NULL; i++) {
-		decide_container(s, x, x->containers.items[i], d);
+		decide_container(supply, x, x->containers.items[i], d);
 		x->heals = x->heals || heals_of(x->containers.items[i])->answer.healing;
 	}
 	x->idle = is_idle(x, d->now_ms);

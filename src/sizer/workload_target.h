@@ -2,9 +2,12 @@
 #ifndef SIZER_WORKLOAD_TARGET_H
 #define SIZER_WORKLOAD_TARGET_H
 
-#include "state.h"
+#include "supply/supply.h"
+#include "tracking/decision.h"
+#include "tracking/tracking.h"
 
 /* Into its containers. False: nobody knows by which policy. */
-bool decide_workload(struct sizer *s, struct sized *x, struct decision *d);
+bool decide_workload(
+	struct tracking *s, struct supply *supply, struct sized_workload *x, struct decision *d);
 
 #endif

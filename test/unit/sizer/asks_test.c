@@ -1,8 +1,8 @@
 /* Who is replaced for another share, and who gets it where he is. */
 #include "played.h"
 
-#include "roll_record.h"
-#include "sized.h"
+#include "rollouts/roll_record.h"
+#include "tracking/workload_table.h"
 
 /* Two tenants of 30 % and 7 GiB, made from whole pods. */
 static void converted(struct played *p)
@@ -104,7 +104,7 @@ Test(asks, u15_a_rollout_of_its_own_comes_first)
 {
 	struct played p;
 	played_init(&p, "Deployment", 2);
-	struct sized *x = sized_find(p.bed->sizer, "team", "deployment-web");
+	struct sized_workload *x = sized_find(&p.bed->sizer->tracking, "team", "deployment-web");
 	cr_assert_not_null(x);
 	x->members->set = 42;
 	played_automate(&p);
@@ -190,7 +190,7 @@ static struct rollout_window night = {0x7f, 3 * 60, 4 * 60, "Europe/Berlin"};
 
 static void shut(struct played *p)
 {
-	p->bed->sizer->config.zones.find = an_hour_east;
+	p->bed->sizer->tracking.config.zones.find = an_hour_east;
 	p->bed->rollout.windows = &night;
 	p->bed->rollout.window_count = 1;
 	bed_policy(p->bed);

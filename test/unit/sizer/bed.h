@@ -13,7 +13,8 @@
 #include "sizer/recommendation_watch.h"
 #include "sizer/sizer.h"
 #include "sizer/workload_pods.h"
-#include "state.h"
+#include "sizer_state.h"
+#include "tracking/tracking.h"
 
 #define BED_MIB	   81920
 #define BED_START  INT64_C(1790000000000)
@@ -59,11 +60,11 @@ struct bed {
 	int owner_status;
 	bool unadvised; /* tenants that are made: a person asked for the share */
 	size_t wish_count;
-	struct sizer_wish wish; /* the last one */
-	struct share_fate fate; /* of all */
-	bool told_memory;	/* tenants that are made: their framework was */
-	bool fails;		/* every write */
-	bool unreadable;	/* the checkpoint */
+	struct resize_request wish; /* the last one */
+	struct share_fate fate;	    /* of all */
+	bool told_memory;	    /* tenants that are made: their framework was */
+	bool fails;		    /* every write */
+	bool unreadable;	    /* the checkpoint */
 	int creates, statuses, events, saves, deletes;
 	struct bill_config bill;
 	const char *product, *price; /* of nodes */
@@ -416,7 +417,7 @@ static inline void bed_step(struct bed *b)
 {
 	sizer_step(b->sizer, b->now, b->world, b->budget, &b->plan);
 	size_t count = 0;
-	const struct sizer_wish *wishes = sizer_wishes(b->sizer, &count);
+	const struct resize_request *wishes = sizer_wishes(b->sizer, &count);
 	b->wish_count += count;
 	if (count > 0) {
 		b->wish = wishes[count - 1];

@@ -215,8 +215,8 @@ Test(bills, slices_count_what_one_look_counts)
 static size_t groups_of(struct bed *b)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < b->sizer->bills.groups.count; i++) {
-		n += b->sizer->bills.groups.items[i].name != NULL;
+	for (size_t i = 0; i < b->sizer->tracking.labels.list.count; i++) {
+		n += b->sizer->tracking.labels.list.items[i].name != NULL;
 	}
 	return n;
 }
@@ -238,7 +238,7 @@ Test(bills, who_has_nothing_any_more_is_forgotten)
 		cr_expect_leq(groups_of(b), 3, "%zu", groups_of(b));
 		bed_pod_gone(b, pod);
 	}
-	cr_expect_leq(b->sizer->bills.groups.count, 4);
+	cr_expect_leq(b->sizer->tracking.labels.list.count, 4);
 	(void)bill(b);
 	cr_expect_eq(groups_of(b), 0);
 	bed_free(b);

@@ -1,7 +1,7 @@
 /* A person's bounds hold at once, for what is in force and so for what runs. */
 #include "healed.h"
 #include "played.h"
-#include "sized.h"
+#include "tracking/workload_table.h"
 
 /* Two pods with a share that their policy allows. */
 static void begin(struct played *p, bool mps, int percent)
@@ -66,7 +66,7 @@ Test(bounds, c8_nobody_is_wished_more_than_the_maximum)
 	p.bed->sizing.max_percent = 50;
 	bed_policy(p.bed);
 	p.most_milli = 500;
-	p.bed->wish = (struct sizer_wish){.milli = 0};
+	p.bed->wish = (struct resize_request){.milli = 0};
 	lose_one(&p);
 	played_run(&p, 600);
 	cr_expect_eq(p.bed->evictions, before, "it is changed where it runs");
@@ -115,7 +115,7 @@ Test(bounds, what_a_person_takes_away_is_no_shrink_of_ours)
 {
 	struct played p;
 	begin(&p, false, 60);
-	struct sized *x = sized_find(p.bed->sizer, "team", WEB);
+	struct sized_workload *x = sized_find(&p.bed->sizer->tracking, "team", WEB);
 	cr_assert_not_null(x);
 	int64_t before = heals_of(x->containers.items[0])->shrunk_ms;
 	p.bed->sizing.max_percent = 50;

@@ -1,7 +1,7 @@
 /* Pods that end for want of memory: what the next run of one that does not restart gets, and whose
  * fault it was. */
 #include "healed.h"
-#include "sized_pods.h"
+#include "tracking/pod_table.h"
 
 #include "sizer/usage_checkpoints.h"
 #include "sizer/workload_pods.h"
@@ -40,7 +40,7 @@ Test(heals_ends, the_next_run_of_one_that_ran_out_of_memory_gets_more)
 {
 	struct bed *b = ended(true, 7100);
 	settle(b);
-	cr_expect_null(pods_find(b->sizer, "t"), "it is none of its pods any more");
+	cr_expect_null(pods_find(&b->sizer->tracking, "t"), "it is none of its pods any more");
 	cr_expect_eq(first(b)->target.mib, HEALED);
 	cr_expect_eq(bed_told(b, WEB)->healing.kind, HEALING_MEMORY);
 	cr_expect_not_null(strstr(b->started, "of which it had 8Gi"), "%s", b->started);
@@ -87,7 +87,7 @@ Test(heals_ends, one_that_fails_at_once_is_judged_though_no_round_met_it)
 	bed_tenant(b, "web", "u", 300, 8 * GIB);
 	see(b, "u");
 	see(b, "u");
-	cr_expect_eq(b->sizer->alarms.ends.count, 1, "it is told again and again");
+	cr_expect_eq(b->sizer->healing.alarms.ends.count, 1, "it is told again and again");
 	settle(b);
 	cr_expect_eq(first(b)->target.mib, HEALED);
 	see(b, "u");
@@ -128,10 +128,10 @@ Test(heals_ends, what_ended_before_somebody_else_led_is_forgotten)
 {
 	struct bed *b = ended(true, 7100);
 	see(b, "t");
-	cr_assert_eq(b->sizer->alarms.ends.count, 1);
+	cr_assert_eq(b->sizer->healing.alarms.ends.count, 1);
 	bed_pod_gone(b, "t");
 	sizer_forget(b->sizer);
-	cr_expect_eq(b->sizer->alarms.ends.count, 0);
+	cr_expect_eq(b->sizer->healing.alarms.ends.count, 0);
 	settle(b);
 	cr_expect_eq(bed_told(b, WEB)->healing.kind, HEALING_NONE);
 	bed_free(b);
@@ -184,8 +184,8 @@ Test(heals_ends, C29_one_that_was_judged_is_not_judged_again_when_its_neighbour_
 	bed_tenant(b, "web", "u", 300, 8 * GIB);
 	see(b, "u");
 	settle_between(b);
-	cr_assert_null(pods_find(b->sizer, "u"));
-	const struct sized_container *c = pods_find(b->sizer, "t")->only.container;
+	cr_assert_null(pods_find(&b->sizer->tracking, "u"));
+	const struct sized_container *c = pods_find(&b->sizer->tracking, "t")->only.container;
 	cr_assert_gt(heals_of(c)->contended_ms, 0);
 	bed_pod_gone(b, "n");
 	bed_step(b);
@@ -212,11 +212,11 @@ Test(heals_ends, what_was_judged_gives_way_to_what_was_not)
 		}
 	}
 	size_t waiting = 0;
-	for (size_t i = 0; i < b->sizer->alarms.ends.count; i++) {
-		waiting += !b->sizer->alarms.ends.items[i].judged;
+	for (size_t i = 0; i < b->sizer->healing.alarms.ends.count; i++) {
+		waiting += !b->sizer->healing.alarms.ends.items[i].judged;
 	}
 	cr_expect_eq(waiting, 200);
-	cr_expect_leq(b->sizer->alarms.ends.count, 256);
+	cr_expect_leq(b->sizer->healing.alarms.ends.count, 256);
 	bed_free(b);
 }
 
@@ -225,10 +225,10 @@ Test(heals_ends, what_was_judged_ends_with_its_time)
 	struct bed *b = ended(true, 7100);
 	see(b, "t");
 	settle(b);
-	cr_expect_eq(b->sizer->alarms.ends.count, 1);
+	cr_expect_eq(b->sizer->healing.alarms.ends.count, 1);
 	bed_pass(b, MINUTE_MS);
 	bed_step(b);
-	cr_expect_eq(b->sizer->alarms.ends.count, 0);
+	cr_expect_eq(b->sizer->healing.alarms.ends.count, 0);
 	bed_free(b);
 }
 
@@ -342,11 +342,11 @@ Test(heals_ends, a_neighbour_that_is_gone_is_forgotten)
 {
 	struct bed *b = beside(false);
 	(void)bed_use(b, "n", 10, 4000);
-	cr_assert_eq(b->sizer->others.list.count, 1);
+	cr_assert_eq(b->sizer->healing.others.list.count, 1);
 	bed_turn(b);
-	cr_expect_eq(b->sizer->others.list.count, 1);
+	cr_expect_eq(b->sizer->healing.others.list.count, 1);
 	bed_pass(b, 3 * MINUTE_MS);
 	bed_turn(b);
-	cr_expect_eq(b->sizer->others.list.count, 0);
+	cr_expect_eq(b->sizer->healing.others.list.count, 0);
 	bed_free(b);
 }

@@ -1,7 +1,8 @@
 /* Workloads in need are looked at in slices, between the rounds, and none of them is passed by. */
 #include "bed.h"
-#include "heals_ends.h"
-#include "sized.h"
+#include "healing/failed_containers.h"
+#include "tracking/workload_table.h"
+#include "workload_life.h"
 
 #define WORKLOADS 30
 /* Enough for a few of them in one step. */
@@ -10,8 +11,8 @@
 static size_t alerted(const struct bed *b)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < b->sizer->workloads.count; i++) {
-		count += b->sizer->workloads.items[i]->heal.alerted;
+	for (size_t i = 0; i < b->sizer->tracking.workloads.count; i++) {
+		count += b->sizer->tracking.workloads.items[i]->heal.alerted;
 	}
 	return count;
 }
@@ -23,22 +24,23 @@ static struct bed *field(void)
 	char deployment[16], pod[32];
 	const struct workload_key nobody = {"team", "apps", "Deployment", "nobody"};
 	bed_policy(b);
-	cr_assert_not_null(sized_of(b->sizer, &nobody));
+	cr_assert_not_null(sized_of(&b->sizer->tracking, &nobody));
 	for (int i = 0; i < WORKLOADS; i++) {
 		snprintf(deployment, sizeof deployment, "work%02d", i);
 		snprintf(pod, sizeof pod, "%s-pod", deployment);
 		bed_pod(b, deployment, pod, 1);
 	}
 	bed_turn(b);
-	cr_assert_geq(b->sizer->workloads.count, WORKLOADS);
+	cr_assert_geq(b->sizer->tracking.workloads.count, WORKLOADS);
 	return b;
 }
 
 static void alert_all(struct bed *b)
 {
-	for (size_t i = 0; i < b->sizer->workloads.count; i++) {
-		if (b->sizer->workloads.items[i]->pods > 0) {
-			heals_alert(b->sizer, b->sizer->workloads.items[i]);
+	for (size_t i = 0; i < b->sizer->tracking.workloads.count; i++) {
+		if (b->sizer->tracking.workloads.items[i]->pods > 0) {
+			heals_alert(
+				&b->sizer->healing.alarms, b->sizer->tracking.workloads.items[i]);
 		}
 	}
 	b->budget = BUDGET;
@@ -48,7 +50,7 @@ static void alert_all(struct bed *b)
 static int look(struct bed *b)
 {
 	int steps = 0;
-	for (; heals_deadline(b->sizer) == 0 && steps < 1000; steps++) {
+	for (; heals_deadline(&b->sizer->healing) == 0 && steps < 1000; steps++) {
 		cr_assert_eq(b->sizer->phase, SIZER_RESTS);
 		cr_assert_leq(sizer_deadline(b->sizer), b->now.mono_ms, "the next is due at once");
 		bed_step(b);
@@ -73,13 +75,15 @@ Test(heals_look, takes_as_many_steps_as_its_budget_asks_for)
 Test(heals_look, one_that_goes_between_two_slices_hides_nobody)
 {
 	struct bed *b = field();
-	struct sized *nobody = sized_find(b->sizer, "team", "deployment-nobody");
+	struct sized_workload *nobody =
+		sized_find(&b->sizer->tracking, "team", "deployment-nobody");
 	cr_assert(nobody != NULL && nobody->slot == 0);
 	alert_all(b);
 	bed_step(b);
-	const struct sized *last = b->sizer->workloads.items[b->sizer->workloads.count - 1];
+	const struct sized_workload *last =
+		b->sizer->tracking.workloads.items[b->sizer->tracking.workloads.count - 1];
 	cr_assert(last->heal.alerted);
-	sized_remove(b->sizer, nobody);
+	workload_remove(b->sizer, nobody);
 	cr_assert_eq(last->slot, 0);
 	(void)look(b);
 	cr_expect_eq(alerted(b), 0);
@@ -92,9 +96,9 @@ Test(heals_look, who_is_alerted_meanwhile_is_looked_at_too)
 	struct bed *b = field();
 	alert_all(b);
 	bed_step(b);
-	struct sized *first = sized_find(b->sizer, "team", "deployment-work00");
+	struct sized_workload *first = sized_find(&b->sizer->tracking, "team", "deployment-work00");
 	cr_assert(first != NULL && !first->heal.alerted);
-	heals_alert(b->sizer, first);
+	heals_alert(&b->sizer->healing.alarms, first);
 	(void)look(b);
 	cr_expect_eq(alerted(b), 0);
 	bed_free(b);

@@ -1,6 +1,6 @@
 /* How healing is told. */
 #include "bed.h"
-#include "heals_say.h"
+#include "healing_status.h"
 
 #define WEB "deployment-web"
 

@@ -1,7 +1,7 @@
 /* Healing: its scenarios by their numbers, from what is seen of pods to what is wished and told.
  * What each step is, test/unit/right/heal_test.c has. */
 #include "healed.h"
-#include "sized.h"
+#include "tracking/workload_table.h"
 
 Test(heals, H1_an_out_of_memory_is_healed_before_the_next_round)
 {
@@ -29,12 +29,13 @@ Test(heals, only_what_was_healed_takes_memory)
 	bed_pod(b, "web", "whole", 1);
 	bed_turn(b);
 	bed_run(b, "whole", 20, 7100, 3);
-	cr_expect_null(sized_find(b->sizer, "team", WEB)->containers.items[0]->heal);
+	cr_expect_null(sized_find(&b->sizer->tracking, "team", WEB)->containers.items[0]->heal);
 	bed_free(b);
 	b = usual();
 	deny(b);
 	scrape(b);
-	const struct sized_heal *h = sized_find(b->sizer, "team", WEB)->containers.items[0]->heal;
+	const struct sized_heal *h =
+		sized_find(&b->sizer->tracking, "team", WEB)->containers.items[0]->heal;
 	cr_assert_not_null(h);
 	cr_expect(h->answer.healing);
 	bed_free(b);
@@ -236,7 +237,8 @@ Test(heals, H6_a_figure_that_comes_while_a_round_counts_is_counted_once)
 		bed_pass(b, 30000);
 		b->budget = 1;
 		for (int slice = 0; slice < 100; slice++) {
-			if (s->phase == SIZER_PODS && s->workloads.items[0]->round == s->round) {
+			if (s->phase == SIZER_PODS &&
+				s->tracking.workloads.items[0]->round == s->tracking.round) {
 				break;
 			}
 			bed_step(b);

@@ -1,8 +1,8 @@
 /* Tenants whose neighbours take what they lack go to another GPU, one at a time. */
 #include "played.h"
 
-#include "roll_record.h"
-#include "sized.h"
+#include "rollouts/roll_record.h"
+#include "tracking/workload_table.h"
 
 #define WEB "deployment-web"
 
@@ -178,7 +178,7 @@ static void fill_list(struct played *p, size_t count, int64_t rest_ms)
 			.gpu = UINT32_MAX,
 			.at_ms = p->bed->now.policy_ms,
 			.rest_ms = i == 0 ? rest_ms : 24 * HOUR_MS};
-		VEC_PUSH(&p->bed->sizer->moves.list, m);
+		VEC_PUSH(&p->bed->sizer->rollouts.moves.list, m);
 	}
 }
 
@@ -191,13 +191,13 @@ Test(moves, where_too_many_rest_nobody_goes)
 	fill_list(&p, 256, 2 * HOUR_MS);
 	crowd(&p, 100, 58);
 	cr_expect_eq(p.bed->evictions, 0);
-	cr_expect_eq(p.bed->sizer->moves.list.count, 256);
+	cr_expect_eq(p.bed->sizer->rollouts.moves.list.count, 256);
 	cr_expect(
 		strstr(message(&p, RECOMMENDATION_CONTENTION), "goes to another GPU from") != NULL,
 		"%s", message(&p, RECOMMENDATION_CONTENTION));
 	crowd(&p, 25, 58);
 	cr_expect_eq(p.bed->evictions, 1, "one of them rests no longer");
-	cr_expect_eq(p.bed->sizer->moves.list.count, 256);
+	cr_expect_eq(p.bed->sizer->rollouts.moves.list.count, 256);
 	bed_free(p.bed);
 }
 
@@ -215,7 +215,7 @@ Test(moves, what_lasts_for_weeks_counts_as_one)
 	on_one_gpu(&p, 2);
 	beside(&p, 700);
 	crowd(&p, 25, 58);
-	struct sized *x = sized_find(p.bed->sizer, "team", WEB);
+	struct sized_workload *x = sized_find(&p.bed->sizer->tracking, "team", WEB);
 	struct heal_feed *h = &x->members->feeds[0].heal;
 	cr_assert_neq(h->contended, 0);
 	int64_t then = h->contended;
@@ -251,13 +251,13 @@ Test(moves, nor_does_anybody_rest_until_it_is_as_late_again)
 	crowd(&p, 80, 80);
 	cr_assert_eq(p.bed->evictions, 2);
 	set_back(&p, 4 * HOUR_MS);
-	for (size_t i = 0; i < p.bed->sizer->moves.list.count; i++) {
-		struct move *m = &p.bed->sizer->moves.list.items[i];
+	for (size_t i = 0; i < p.bed->sizer->rollouts.moves.list.count; i++) {
+		struct move *m = &p.bed->sizer->rollouts.moves.list.items[i];
 		cr_assert_gt(m->at_ms, p.bed->now.policy_ms);
 	}
 	crowd(&p, 30, 80);
-	for (size_t i = 0; i < p.bed->sizer->moves.list.count; i++) {
-		struct move *m = &p.bed->sizer->moves.list.items[i];
+	for (size_t i = 0; i < p.bed->sizer->rollouts.moves.list.count; i++) {
+		struct move *m = &p.bed->sizer->rollouts.moves.list.items[i];
 		cr_expect_leq(m->at_ms, p.bed->now.policy_ms - 20 * MINUTE_MS);
 	}
 	bed_free(p.bed);
@@ -292,14 +292,14 @@ static int moved_to_one(bool left)
 	bed_node(p.bed, "node");
 	bed_capacity(p.bed, "capacity-2", "GPU-2");
 	if (left) {
-		struct sized *x = sized_find(p.bed->sizer, "team", WEB);
+		struct sized_workload *x = sized_find(&p.bed->sizer->tracking, "team", WEB);
 		struct move m = {
 			.workload = hash_bytes(x->object, strlen(x->object), hash_text("team")),
 			.room = hash_text("capacity-2"),
 			.gpu = UINT32_MAX,
 			.at_ms = p.bed->now.policy_ms,
 			.rest_ms = HOUR_MS + 30 * MINUTE_MS};
-		VEC_PUSH(&p.bed->sizer->moves.list, m);
+		VEC_PUSH(&p.bed->sizer->rollouts.moves.list, m);
 	}
 	beside(&p, 700);
 	crowd(&p, 60, 58);

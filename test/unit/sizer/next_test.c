@@ -1,7 +1,7 @@
 /* Nobody goes whose successor admission will leave whole, or nobody will place: each of its causes,
  * and that the next one goes once it is gone. */
 #include "played.h"
-#include "roll_record.h"
+#include "rollouts/roll_record.h"
 
 #define WEB "deployment-web"
 

@@ -1,6 +1,6 @@
 /* What is taken of what pods tell of their pools, beside what they use. */
 #include "bed.h"
-#include "sized.h"
+#include "tracking/workload_table.h"
 
 #include "sizer/workload_pods.h"
 
@@ -67,7 +67,7 @@ static void tell(
 static struct history_pool known(struct bed *b, const char *object)
 {
 	struct history_pool p;
-	struct sized *x = sized_find(b->sizer, "team", object);
+	struct sized_workload *x = sized_find(&b->sizer->tracking, "team", object);
 	cr_assert(x != NULL && x->containers.count == 1);
 	history_pool(x->containers.items[0]->history, 99, b->now.policy_ms, &p);
 	return p;
@@ -181,7 +181,7 @@ Test(pools, who_tells_of_a_pool_takes_its_memory_at_the_start)
 	bed_turn(b);
 	struct app_gauges g = gauges(UNITS, METERED_ABSENT);
 	tell(b, "web-1", 30000, &g, 2);
-	struct sized *x = sized_find(b->sizer, "team", WEB);
+	struct sized_workload *x = sized_find(&b->sizer->tracking, "team", WEB);
 	cr_expect_eq(
 		history_kept(x->containers.items[0]->history)->memory_class, MEMORY_PREALLOCATED);
 	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_MEMORY_PREALLOCATED), "PoolUnknown");
@@ -196,7 +196,7 @@ Test(pools, sglang_is_told_a_part_of_its_share)
 	struct app_gauges g = gauges(UNITS, METERED_ABSENT);
 	g.engine = APP_SGLANG;
 	tell(b, "web-1", MEM(UNITS), &g, 2);
-	struct sized *x = sized_find(b->sizer, "team", WEB);
+	struct sized_workload *x = sized_find(&b->sizer->tracking, "team", WEB);
 	cr_expect_eq(pools_part(x->containers.items[0]->history, b->now.policy_ms), 85);
 	struct history *none = history_create();
 	cr_expect_eq(pools_part(none, b->now.policy_ms), 100);

@@ -1,14 +1,14 @@
 /* What the watch tells of GPURecommendations. */
 #include "bed.h"
-#include "sized.h"
+#include "tracking/workload_table.h"
 
 #include "sizer/recommendation_watch.h"
 
 #define WEB "deployment-web"
 
-static struct sized *web(struct bed *b)
+static struct sized_workload *web(struct bed *b)
 {
-	return sized_find(b->sizer, "team", WEB);
+	return sized_find(&b->sizer->tracking, "team", WEB);
 }
 
 static struct bed *with_pod(void)
@@ -50,7 +50,7 @@ Test(told, another_name_is_somebody_elses)
 	r.name = "mine";
 	struct change c = {.type = CHANGE_SET, .kind = KIND_RECOMMENDATION, .recommendation = &r};
 	cr_expect(sizer_observe(b->sizer, &c));
-	cr_expect_null(sized_find(b->sizer, "team", "mine"));
+	cr_expect_null(sized_find(&b->sizer->tracking, "team", "mine"));
 	cr_expect_not_null(web(b));
 	bed_free(b);
 }

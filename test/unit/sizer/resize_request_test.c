@@ -1,6 +1,6 @@
 /* Which tenants that run should have another share where they are. */
 #include "bed.h"
-#include "sized.h"
+#include "tracking/workload_table.h"
 
 #define WEB "deployment-web"
 
@@ -122,12 +122,12 @@ Test(wish, i7_a_full_gpu_is_named)
 		"more. "
 		"What it has stays; it is tried again as soon as something changes there, and "
 		"looked at again every 10 seconds.");
-	cr_expect(b->sizer->pods.items[0]->stuck);
+	cr_expect(b->sizer->tracking.pods.items[0]->stuck);
 	b->fate = (struct share_fate){SHARE_HELD, NULL};
 	bed_tenant(b, "web", "t", 300, 7168);
 	bed_turn(b);
 	cr_expect_eq(blocked(b)->status, CONDITION_ABSENT);
-	cr_expect_not(b->sizer->pods.items[0]->stuck);
+	cr_expect_not(b->sizer->tracking.pods.items[0]->stuck);
 	bed_free(b);
 }
 
@@ -173,7 +173,7 @@ Test(wish, memory_that_a_framework_was_told_waits_for_another_pod)
 		&bed_told(b, WEB)->conditions[RECOMMENDATION_APPLIED];
 	cr_expect_eq(c->status, CONDITION_FALSE);
 	cr_expect_str_eq(c->reason, "MemoryStays");
-	cr_expect(b->sizer->pods.items[0]->memory_stays);
+	cr_expect(b->sizer->tracking.pods.items[0]->memory_stays);
 	cr_expect_eq(bed_told(b, WEB)->pods.up_to_date, 0);
 	bed_free(b);
 }
@@ -192,7 +192,7 @@ Test(wish, what_a_person_asked_for_stays)
 Test(wish, memory_that_was_taken_ahead_of_need_stays)
 {
 	struct bed *b = automated();
-	struct sized *x = sized_find(b->sizer, "team", WEB);
+	struct sized_workload *x = sized_find(&b->sizer->tracking, "team", WEB);
 	history_kept(x->containers.items[0]->history)->memory_class = MEMORY_PREALLOCATED;
 	bed_tenant(b, "web", "t", 500, 20480);
 	bed_turn(b);

@@ -1,7 +1,7 @@
 /* The way back: pods that were to have a share and wait in vain for what a whole pod would have. */
 #include "played.h"
 
-#include "roll_record.h"
+#include "rollouts/roll_record.h"
 
 #define WEB "deployment-web"
 

@@ -1,8 +1,8 @@
 /* Who stays, or goes, between two rounds, after a rollback, and beside others who replace pods. */
 #include "played.h"
 
-#include "sized.h"
-#include "surges.h"
+#include "tracking/workload_table.h"
+#include "rollouts/surges.h"
 
 #include "sizer/workload_pods.h"
 
@@ -16,8 +16,8 @@ static const char *blocked(struct played *p)
 /* Between two rounds, when somebody is in need. */
 static void look_again(struct played *p)
 {
-	sized_find(p->bed->sizer, "team", WEB)->heal.alerted = true;
-	p->bed->sizer->alarms.any = true;
+	sized_find(&p->bed->sizer->tracking, "team", WEB)->heal.alerted = true;
+	p->bed->sizer->healing.alarms.any = true;
 	bed_step(p->bed);
 }
 
@@ -89,7 +89,7 @@ Test(rolls_between, readiness_is_noted_whenever_a_pod_is_seen)
 	struct played p;
 	converted(&p, 1);
 	struct played_pod *it = any_pod(&p);
-	struct sized_pod *member = sized_find(p.bed->sizer, "team", WEB)->members;
+	struct sized_pod *member = sized_find(&p.bed->sizer->tracking, "team", WEB)->members;
 	cr_assert_neq(member->ready_ms, 0);
 	it->ready = false;
 	played_show(&p, it);
@@ -187,7 +187,7 @@ Test(rolls_between, what_failed_and_makes_way_is_told_as_failed)
 	}
 	cr_assert_not(it->ready);
 	/* one restart, and it was counted */
-	struct sized_roll *m = sized_find(p.bed->sizer, "team", WEB)->roll;
+	struct sized_roll *m = sized_find(&p.bed->sizer->tracking, "team", WEB)->roll;
 	cr_assert_eq(m->roll.doing, ROLL_EVICT);
 	m->roll.restarts = m->roll.failures = 1;
 	m->result = UPDATE_FAILED;
@@ -210,7 +210,7 @@ Test(rolls_between, nobody_goes_while_a_surge_goes_on)
 	struct played p;
 	played_init(&p, "Deployment", 2);
 	static struct surge surge;
-	struct sized *x = sized_find(p.bed->sizer, "team", WEB);
+	struct sized_workload *x = sized_find(&p.bed->sizer->tracking, "team", WEB);
 	x->surge = &surge;
 	played_automate(&p);
 	played_run(&p, 10);
@@ -226,7 +226,7 @@ Test(rolls_between, rounds_may_be_longer_than_a_reading_holds)
 {
 	struct played p;
 	played_init(&p, "Deployment", 2);
-	p.bed->sizer->config.round_ms = 90000;
+	p.bed->sizer->tracking.config.round_ms = 90000;
 	played_automate(&p);
 	played_run(&p, 10);
 	cr_expect_geq(p.bed->evictions, 1);
@@ -268,7 +268,7 @@ static void rolled_back(struct played *p)
 		played_pass(p, true);
 	}
 	busy = true;
-	p->bed->sizer->config.engine.evicts = evicts;
+	p->bed->sizer->tracking.config.engine.evicts = evicts;
 	for (int i = 0; i < 200 && bed_told(p->bed, WEB)->last_update.result != UPDATE_ROLLED_BACK;
 		i++) {
 		played_pass(p, true);
@@ -285,7 +285,7 @@ Test(rolls_between, nobody_makes_way_while_the_engine_takes_one_of_them)
 	busy = false;
 	played_run(&p, 2);
 	cr_expect_eq(p.bed->evictions, 2);
-	cr_expect_eq(p.bed->sizer->fleet.flights.count, 0);
+	cr_expect_eq(p.bed->sizer->rollouts.fleet.flights.count, 0);
 	bed_free(p.bed);
 }
 
@@ -379,7 +379,7 @@ Test(rolls_between, nobody_goes_while_the_engine_takes_one_of_them)
 	struct played p;
 	played_init(&p, "Deployment", 2);
 	busy = true;
-	p.bed->sizer->config.engine.evicts = evicts;
+	p.bed->sizer->tracking.config.engine.evicts = evicts;
 	played_automate(&p);
 	played_run(&p, 10);
 	cr_expect_eq(p.bed->evictions, 0);

@@ -1,7 +1,7 @@
 /* Running pods are replaced, through the whole sizer, on virtual time. */
 #include "played.h"
 
-#include "roll_record.h"
+#include "rollouts/roll_record.h"
 
 #define WEB "deployment-web"
 
@@ -238,7 +238,7 @@ Test(rolls, u17_a_window_keeps_them)
 	played_run(&p, 10);
 	cr_expect_eq(p.bed->evictions, 0);
 	cr_expect_str_eq(blocked(&p), "TimeZoneUnknown");
-	p.bed->sizer->config.zones.find = an_hour_east;
+	p.bed->sizer->tracking.config.zones.find = an_hour_east;
 	played_run(&p, 10);
 	cr_expect_eq(p.bed->evictions, 0);
 	cr_expect_str_eq(blocked(&p), "Window");
@@ -257,7 +257,7 @@ Test(rolls, u17_healing_waits_for_no_window)
 	played_automate(&p);
 	played_run(&p, 40);
 	cr_assert_eq(p.bed->evictions, 2);
-	p.bed->sizer->config.zones.find = an_hour_east;
+	p.bed->sizer->tracking.config.zones.find = an_hour_east;
 	p.bed->rollout.windows = &night;
 	p.bed->rollout.window_count = 1;
 	bed_policy(p.bed);
@@ -281,7 +281,7 @@ Test(rolls, u17_it_opens_in_its_time)
 	struct played p;
 	struct rollout_window night = {ALL_DAYS, 22 * 60, 4 * 60, "Europe/Berlin"};
 	played_init(&p, "Deployment", 2);
-	p.bed->sizer->config.zones.find = an_hour_east;
+	p.bed->sizer->tracking.config.zones.find = an_hour_east;
 	p.bed->rollout.windows = &night;
 	p.bed->rollout.window_count = 1;
 	played_automate(&p);
@@ -341,7 +341,7 @@ Test(rolls, two_budgets_that_we_do_not_see_are_told)
 	const char *text = bed_told(p.bed, WEB)->conditions[RECOMMENDATION_UPDATE_BLOCKED].message;
 	cr_expect(strstr(text, "more than one PodDisruptionBudget") != NULL, "%s", text);
 	cr_expect_geq(p.refusals, 3, "it is asked again, ever later");
-	cr_expect_eq(roll_fleet_due(&p.bed->sizer->fleet, p.bed->now.policy_ms),
+	cr_expect_eq(roll_fleet_due(&p.bed->sizer->rollouts.fleet, p.bed->now.policy_ms),
 		p.bed->now.policy_ms, "and takes no place in the budget of all");
 	bed_free(p.bed);
 }
@@ -499,9 +499,9 @@ Test(rolls, a_workload_that_goes_gives_its_place_back)
 	for (int i = 0; i < 20 && p.bed->evictions == 0; i++) {
 		played_pass(&p, true);
 	}
-	cr_assert_eq(p.bed->sizer->fleet.flights.count, 1);
+	cr_assert_eq(p.bed->sizer->rollouts.fleet.flights.count, 1);
 	bed_remove(p.bed, WEB);
-	cr_expect_eq(p.bed->sizer->fleet.flights.count, 0);
+	cr_expect_eq(p.bed->sizer->rollouts.fleet.flights.count, 0);
 	bed_free(p.bed);
 }
 
@@ -518,7 +518,7 @@ Test(rolls, what_is_under_way_ends_whatever_the_policy)
 	p.bed->mode = MODE_DISABLED;
 	bed_policy(p.bed);
 	played_run(&p, 10);
-	cr_expect_eq(p.bed->sizer->fleet.flights.count, 0);
+	cr_expect_eq(p.bed->sizer->rollouts.fleet.flights.count, 0);
 	cr_expect_eq(p.bed->evictions, 1);
 	bed_free(p.bed);
 }

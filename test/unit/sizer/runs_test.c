@@ -1,6 +1,6 @@
 /* Runs: which ends of pods count, and that each does once. */
 #include "bed.h"
-#include "sized.h"
+#include "tracking/workload_table.h"
 
 #include "sizer/usage_checkpoints.h"
 
@@ -76,7 +76,7 @@ static void end(struct bed *b, struct job *j, enum pod_phase phase)
 
 static int runs(struct bed *b, const char *object)
 {
-	const struct sized *x = sized_find(b->sizer, "team", object);
+	const struct sized_workload *x = sized_find(&b->sizer->tracking, "team", object);
 	cr_assert_not_null(x);
 	return x->containers.items[0]->facts.runs;
 }

@@ -1,6 +1,6 @@
 /* What is worth a write, and what a status says. */
 #include "bed.h"
-#include "say.h"
+#include "recommendation_status.h"
 
 static struct recommended_container container = {.name = "main", .target = {300, 7168}};
 

@@ -1,6 +1,6 @@
 /* The round: from figures to a GPURecommendation, and over a restart. */
 #include "bed.h"
-#include "sized.h"
+#include "tracking/workload_table.h"
 
 #define WEB "deployment-web"
 
@@ -197,7 +197,7 @@ Test(sizer, o9_one_without_an_owner_is_deleted_when_its_time_is_over)
 	bed_turn(b);
 	cr_expect_eq(b->deletes, 1);
 	cr_expect_null(bed_object(b, "deployment-web"));
-	cr_expect_null(sized_find(b->sizer, "team", "deployment-web"));
+	cr_expect_null(sized_find(&b->sizer->tracking, "team", "deployment-web"));
 	bed_free(b);
 }
 
@@ -208,7 +208,7 @@ Test(sizer, one_with_an_owner_stays_as_long_as_that)
 	bed_turn(b);
 	bed_turn(b);
 	cr_expect_eq(b->deletes, 0);
-	cr_expect_not_null(sized_find(b->sizer, "team", "deployment-web"));
+	cr_expect_not_null(sized_find(&b->sizer->tracking, "team", "deployment-web"));
 	bed_free(b);
 }
 

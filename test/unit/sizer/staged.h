@@ -5,7 +5,7 @@
 
 #include "played.h"
 
-#include "surges.h"
+#include "rollouts/surges.h"
 
 #define WEB	  "deployment-web"
 #define READY_AT  (20 * INT64_C(1000))

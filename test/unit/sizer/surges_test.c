@@ -1,5 +1,5 @@
 /* Surges through the whole sizer. */
-#include "sized.h"
+#include "tracking/workload_table.h"
 #include "staged.h"
 
 Test(surges, u3_the_new_one_is_ready_and_adopted_before_the_old_one_goes)
@@ -279,7 +279,7 @@ Test(surges, one_that_does_not_get_ready_is_tried_ever_less_often)
 	init(&g);
 	g.late = true;
 	until(&g, "SurgeCreate");
-	struct roll *r = &sized_find(g.played.bed->sizer, "team", WEB)->roll->roll;
+	struct roll *r = &sized_find(&g.played.bed->sizer->tracking, "team", WEB)->roll->roll;
 	r->fruitless = 8;
 	pass(&g, 660);
 	cr_assert(!g.fresh_there && g.old_there, "%s", g.tasks);
@@ -306,7 +306,8 @@ Test(surges, one_behind_others_makes_way_says_whom_and_is_tried_ever_less_often)
 	g.late = g.behind = true;
 	for (int tries = 1; tries <= 4; tries++) {
 		until(&g, "SurgeCreate");
-		struct roll *r = &sized_find(g.played.bed->sizer, "team", WEB)->roll->roll;
+		struct roll *r =
+			&sized_find(&g.played.bed->sizer->tracking, "team", WEB)->roll->roll;
 		pass(&g, 100);
 		cr_expect(g.fresh_there, "%s", g.tasks);
 		pass(&g, 35);
@@ -401,7 +402,7 @@ Test(surges, c24_a_late_one_does_not_end_an_eviction)
 	struct staged g;
 	init(&g);
 	until(&g, "SurgeCreate");
-	struct sized *x = sized_find(g.played.bed->sizer, "team", WEB);
+	struct sized_workload *x = sized_find(&g.played.bed->sizer->tracking, "team", WEB);
 	x->roll->roll.doing = ROLL_EVICT;
 	pass(&g, 15);
 	cr_expect_str_eq(g.tasks, "SurgeRead SurgeCreate SurgeDrop ");

@@ -1,14 +1,14 @@
 /* Whose a pod is, and what of its use is taken. */
 #include "bed.h"
-#include "sized.h"
+#include "tracking/workload_table.h"
 
 #include "sizer/workload_pods.h"
 
 #define WEB "deployment-web"
 
-static struct sized *web(struct bed *b)
+static struct sized_workload *web(struct bed *b)
 {
-	return sized_find(b->sizer, "team", WEB);
+	return sized_find(&b->sizer->tracking, "team", WEB);
 }
 
 static bool use(struct bed *b, const char *pod, const char *container, int percent)
@@ -32,7 +32,7 @@ Test(pods, one_that_nobody_knows_is_not_taken)
 	bed_pod_gone(b, "web-1");
 	bed_turn(b);
 	cr_expect(!use(b, "web-1", "main", 20));
-	cr_expect_eq(b->sizer->pods.count, 0);
+	cr_expect_eq(b->sizer->tracking.pods.count, 0);
 	bed_free(b);
 }
 
@@ -124,7 +124,7 @@ Test(pods, a_bare_pod_is_nobodys)
 	struct change c = {.kind = KIND_POD, .pod = &p};
 	bed_world(b, &c);
 	bed_turn(b);
-	cr_expect_eq(b->sizer->pods.count, 0);
+	cr_expect_eq(b->sizer->tracking.pods.count, 0);
 	cr_expect_eq(b->creates, 0);
 	bed_free(b);
 }
@@ -178,10 +178,10 @@ Test(pods, one_whose_owners_are_being_asked_for_waits)
 	struct above above = {OWNER_LATER, {0}, 0};
 	const struct owner_port port = {&above, look_up, version};
 	struct bed *b = bed_new();
-	b->sizer->config.owners = &port;
+	b->sizer->tracking.config.owners = &port;
 	bed_pod(b, "web", "web-1", 1);
 	bed_turn(b);
-	cr_expect_eq(b->sizer->pods.count, 0);
+	cr_expect_eq(b->sizer->tracking.pods.count, 0);
 	cr_expect_eq(b->creates, 0);
 	above.answer = OWNER_ABOVE;
 	above.owner = (struct owner){"apps/v1", "Deployment", "other", "u"};
@@ -192,7 +192,7 @@ Test(pods, one_whose_owners_are_being_asked_for_waits)
 	above.answer = OWNER_LATER;
 	above.version++;
 	bed_turn(b);
-	cr_expect_eq(b->sizer->pods.count, 1, "it stays where it is meanwhile");
+	cr_expect_eq(b->sizer->tracking.pods.count, 1, "it stays where it is meanwhile");
 	above.answer = OWNER_UNKNOWN;
 	bed_turn(b);
 	bed_turn(b);

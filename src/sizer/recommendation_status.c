@@ -1,0 +1,553 @@
+/* The status of a GPURecommendation, from what is known and decided. */
+#include "recommendation_status.h"
+
+#include "healing_status.h"
+#include "resize_request.h"
+#include "roll/rollout_explain.h"
+#include "roll/rollout_plan.h"
+#include "rollouts/roll_record.h"
+#include "bill_state.h"
+#include "status_sentences.h"
+#include "size/explain.h"
+
+#define METRIC_SHOWN 120 /* of a name, or a query */
+
+/* --- containers --- */
+
+/* R15: a container that no pod has any more is not shown, unless there are no pods at all. */
+static bool container_is_shown(const struct sized_workload *x, const struct sized_container *c)
+{
+	return x->pods == 0 || c->tally.pods > 0 || (x->multi && c->feeds > 0);
+}
+
+static void say_container(const struct sized_container *c, struct recommended_container *r)
+{
+	const struct sized_tally *t = &c->tally;
+	const struct sized_answer *k = &c->answer;
+	*r = (struct recommended_container){
+		.name = c->name,
+		.original = share_widened(t->original),
+		.allocated = share_widened(t->allocated),
+		.allocated_pods = (int32_t)t->running,
+		.target = c->in_force,
+		.uncapped = share_widened(k->uncapped),
+		.lower = share_widened(k->lower),
+		.upper = share_widened(k->upper),
+		.usage = {k->compute_known, k->memory_known, k->p50_percent, k->target_percent,
+			k->peak_mib, k->last_sample_ms},
+		.capped_by = (enum capped_by)k->capped_by,
+	};
+}
+
+static void say_containers(
+	const struct sized_workload *x, struct arena *a, struct recommendation *r)
+{
+	r->containers = ARENA_ARRAY(a, struct recommended_container, x->containers.count + 1);
+	for (size_t i = 0; i < x->containers.count; i++) {
+		const struct sized_container *c = x->containers.items[i];
+		if (!container_is_shown(x, c)) {
+			continue;
+		}
+		say_container(c, &r->containers[r->container_count++]);
+		const struct sized_facts *f = &c->facts;
+		if (f->first_ms > 0 && (r->history.first_sample_ms == 0 ||
+					       f->first_ms < r->history.first_sample_ms)) {
+			r->history.first_sample_ms = f->first_ms;
+		}
+		bool rarer = r->container_count == 1 ||
+			     f->coverage_percent < r->history.coverage_percent;
+		r->history.coverage_percent =
+			rarer ? f->coverage_percent : r->history.coverage_percent;
+		r->history.samples += f->samples;
+		r->pods.total = (int32_t)x->pods;
+		r->pods.up_to_date += (int32_t)c->tally.up_to_date;
+		r->pods.pending += (int32_t)c->tally.pending;
+		r->saved_milli += c->tally.saved_milli;
+		r->saves = r->saves || c->tally.running > 0;
+	}
+}
+
+/* --- conditions --- */
+
+void say_condition(const struct sized_workload *x, struct recommendation *r,
+	enum recommendation_condition type, enum condition_status status, struct say_sentence say)
+{
+	r->conditions[type] = (struct recommended_condition){
+		.status = status,
+		.reason = say.reason,
+		.message = say.message,
+		.since_ms =
+			x->said.status[type] == status ? x->said.since_s[type] * INT64_C(1000) : 0,
+	};
+}
+
+static void stamp_new_conditions(struct recommendation *r, int64_t now_ms)
+{
+	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
+		if (r->conditions[i].since_ms == 0) {
+			r->conditions[i].since_ms = now_ms;
+		}
+	}
+}
+
+/* The worst of what is shown. */
+struct picture {
+	uint32_t shown;
+	enum history_state state;
+	uint32_t runs; /* that ended, of who has the fewest */
+	bool converted, targets, unsupported;
+	struct hold_part held; /* of what has no target */
+	enum capped_by capped;
+	enum prealloc_by memory_by;
+};
+
+static int badness(enum history_state s)
+{
+	static const int order[] = {[HISTORY_NONE] = 3,
+		[HISTORY_LEARNING] = 2,
+		[HISTORY_STALE] = 1,
+		[HISTORY_SUFFICIENT] = 0};
+	return order[s];
+}
+
+static struct picture summarize(const struct sized_workload *x)
+{
+	struct picture p = {.state = HISTORY_SUFFICIENT,
+		.converted = true,
+		.targets = true,
+		.unsupported = x->multi};
+	for (size_t i = 0; i < x->containers.count; i++) {
+		const struct sized_container *c = x->containers.items[i];
+		if (!container_is_shown(x, c)) {
+			continue;
+		}
+		p.runs = p.shown == 0 || c->facts.runs < p.runs ? c->facts.runs : p.runs;
+		p.shown++;
+		enum history_state state = (enum history_state)c->facts.state;
+		p.state = badness(state) > badness(p.state) ? state : p.state;
+		p.converted = p.converted && c->converted;
+		if (c->in_force.milli == 0 || c->in_force.mib == 0) {
+			p.targets = false;
+			p.held = (struct hold_part){
+				(enum hold_why)c->held.compute, c->held.compute_ms};
+		}
+		enum capped_by by = (enum capped_by)c->answer.capped_by;
+		p.capped = by != CAPPED_BY_NONE ? by : p.capped;
+		enum prealloc_by memory_by = (enum prealloc_by)c->answer.memory_by;
+		p.memory_by = memory_by != PREALLOC_NOT ? memory_by : p.memory_by;
+	}
+	if (p.shown == 0) {
+		p.state = HISTORY_NONE;
+		p.converted = p.targets = false;
+		p.held = (struct hold_part){HOLD_UNKNOWN, 0};
+	}
+	return p;
+}
+
+/* Where runs are what counts. */
+static const char *say_runs(
+	const struct decision *d, const struct picture *p, struct arena *a, const char *otherwise)
+{
+	const struct sizing *s = d->choice.policy != NULL ? &d->choice.sizing : NULL;
+	if (s == NULL || s->required_runs == 0 || p->state != HISTORY_LEARNING) {
+		return otherwise;
+	}
+	const char *done = arena_printf(
+		a, "%u of %d runs have ended and were measured", p->runs, (int)s->required_runs);
+	if (p->runs >= (uint32_t)s->required_runs) {
+		done = arena_printf(a, "Less than the %d minutes of a run were measured",
+			(int)(s->required_run_s / 60));
+	}
+	return arena_printf(a, "%s: the target %s.", done,
+		p->converted ? "stays, and may grow" : "is shown and not applied");
+}
+
+static void say_history(const struct sized_workload *x, const struct decision *d,
+	const struct picture *p, struct arena *a, struct recommendation *r)
+{
+	static const struct say_sentence sentences[] = {
+		[HISTORY_NONE] = {"Learning",
+			"No use of its pods was measured yet: the agent of their node tells it, or "
+			"a Prometheus."},
+		[HISTORY_LEARNING] = {"Learning", NULL},
+		[HISTORY_SUFFICIENT] = {"Sufficient",
+			"As much of its use is known as the policy asks for."},
+		[HISTORY_STALE] = {"Stale",
+			"Its use is not told any more: what was decided stays. See what should "
+			"tell, the agent of its node or a Prometheus."},
+	};
+	static const struct say_sentence again = {"Relearning",
+		"Too little of its use is known again: the target stays, and may grow."};
+	bool enough = p->state == HISTORY_SUFFICIENT;
+	bool relearns = p->converted && badness(p->state) > badness(HISTORY_STALE);
+	struct say_sentence say = relearns ? again : sentences[p->state];
+	if (say.message == NULL) {
+		say.message = why_learning(d, r->history.first_sample_ms, a);
+	}
+	say.message = d->unread && p->state == HISTORY_LEARNING ? why_unread(p->converted)
+								: say_runs(d, p, a, say.message);
+	say_condition(x, r, RECOMMENDATION_HISTORY_SUFFICIENT,
+		enough ? CONDITION_TRUE : CONDITION_FALSE, say);
+}
+
+static void say_recommended(const struct sized_workload *x, const struct decision *d,
+	const struct picture *p, struct arena *a, struct recommendation *r)
+{
+	static const struct say_sentence yes = {
+		"Recommended", "There is a target for the next pod."};
+	struct say_sentence no = {hold_why_name(p->held.why), why_whole(p->held, d, a)};
+	if (p->held.why == HOLD_UNKNOWN || p->shown == 0) {
+		no = (struct say_sentence){"NoHistory",
+			"There is no target: compute and memory must both have been measured."};
+	}
+	say_condition(x, r, RECOMMENDATION_RECOMMENDED,
+		p->targets ? CONDITION_TRUE : CONDITION_FALSE, p->targets ? yes : no);
+}
+
+static void say_ready(const struct sized_workload *x, const struct decision *d,
+	const struct picture *p, struct arena *a, struct recommendation *r)
+{
+	static const struct say_sentence apply = {"Ready", "The next pod gets the target."};
+	struct say_sentence why = why_hindered(x, d, p->unsupported, a);
+	const struct recommended_condition *history =
+		&r->conditions[RECOMMENDATION_HISTORY_SUFFICIENT];
+	const struct recommended_condition *target = &r->conditions[RECOMMENDATION_RECOMMENDED];
+	bool ready = why.reason == NULL && p->targets &&
+		     (history->status == CONDITION_TRUE || p->converted);
+	if (ready) {
+		why = d->choice.mode == MODE_AUTOMATE
+			      ? apply
+			      : (struct say_sentence){"Recommending", why_shown(d, a)};
+	} else if (why.reason == NULL) {
+		const struct recommended_condition *c =
+			history->status == CONDITION_TRUE ? target : history;
+		why = (struct say_sentence){c->reason, c->message};
+	}
+	say_condition(x, r, RECOMMENDATION_READY, ready ? CONDITION_TRUE : CONDITION_FALSE, why);
+}
+
+/* I7: what keeps running pods from the target. */
+static void say_blocked(const struct sized_workload *x, const struct decision *d,
+	const struct picture *p, struct arena *a, struct recommendation *r)
+{
+	struct wish_word word;
+	if (p->unsupported) {
+		say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE,
+			(struct say_sentence){"Unsupported",
+				arena_printf(a, "%s It is %s.", why_unsupported(x).message,
+					roll_again(d->config->round_ms, a))});
+	} else if (d->blocked != NULL) {
+		say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE,
+			(struct say_sentence){d->blocked, d->blocker});
+	} else if (wish_explain(x, d, a, &word)) {
+		say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE,
+			(struct say_sentence){word.reason, word.message});
+	}
+}
+
+/* U14. Nothing else that keeps it from being changed is more lasting. */
+static void say_scaler(const struct sized_workload *x, const struct decision *d,
+	const struct picture *p, struct arena *a, struct recommendation *r)
+{
+	const struct scaler *by = d->scaler;
+	if (by == NULL || p->unsupported) {
+		return;
+	}
+	struct say_sentence say = {hold_why_name(HOLD_SCALED),
+		arena_printf(a,
+			"%s %s adds and removes pods by %.*s, which grows when shares shrink: "
+			"compute %s; let it scale by requests or by a queue to have compute sized. "
+			"It is %s.",
+			by->kind, by->name, METRIC_SHOWN, d->scaler_metric,
+			p->converted ? "stays as it is, and memory is sized" : "is not sized",
+			roll_again(d->config->round_ms, a))};
+	say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE, say);
+}
+
+static void say_rolls(
+	const struct sized_workload *x, const struct decision *d, struct recommendation *r)
+{
+	const struct sized_roll *m = x->roll;
+	if (m == NULL) {
+		return;
+	}
+	if (m->roll.paused != ROLL_UP_TO_DATE) {
+		say_condition(x, r, RECOMMENDATION_PAUSED, CONDITION_TRUE,
+			(struct say_sentence){roll_why_name(m->roll.paused), d->paused});
+	}
+	r->last_update = (struct recommended_update){
+		(enum update_result)m->result, m->update.at_ms, m->update.reason, m->roll.returns};
+}
+
+static struct say_sentence applied(const struct sized_workload *x, const struct decision *d,
+	const struct recommendation *r, struct arena *a)
+{
+	if (r->pods.total > 0 && r->pods.up_to_date == r->pods.total) {
+		return (struct say_sentence){"Applied", "Every pod has the target."};
+	}
+	if (wish_waiting(x) > 0) {
+		return (struct say_sentence){"MemoryStays",
+			arena_printf(a,
+				"%u of its pods keep the memory that their framework took "
+				"when it started, until they are replaced.",
+				wish_waiting(x))};
+	}
+	return (struct say_sentence){"PodsDiffer", why_differs(x, d, r, a)};
+}
+
+static void say_rest(const struct sized_workload *x, const struct decision *d,
+	const struct picture *p, struct arena *a, struct recommendation *r)
+{
+	bool all = r->pods.total > 0 && r->pods.up_to_date == r->pods.total;
+	say_condition(x, r, RECOMMENDATION_APPLIED, all ? CONDITION_TRUE : CONDITION_FALSE,
+		applied(x, d, r, a));
+	if (p->capped != CAPPED_BY_NONE) {
+		say_condition(x, r, RECOMMENDATION_CAPPED, CONDITION_TRUE,
+			(struct say_sentence){
+				capped_by_name(p->capped), why_capped(p->capped, d, a)});
+	}
+	if (p->memory_by != PREALLOC_NOT) {
+		say_condition(x, r, RECOMMENDATION_MEMORY_PREALLOCATED, CONDITION_TRUE,
+			(struct say_sentence){
+				prealloc_by_name(p->memory_by), prealloc_sentence(p->memory_by)});
+	}
+}
+
+/* C6. */
+static void say_clamped(const struct sized_workload *x, const struct decision *d, struct arena *a,
+	struct recommendation *r)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(1024);
+	const struct share *w = &d->wish, *g = &d->granted;
+	if (w->milli == g->milli && w->mib == g->mib) {
+		return;
+	}
+	const char *name = d->choice.policy->built_in ? NULL : d->choice.policy->name;
+	struct explain_facts wish = {.want_milli = w->milli, .want_mib = w->mib};
+	struct explain_facts granted = {.want_milli = g->milli, .want_mib = g->mib, .name = name};
+	str_append_text(&text, "A new pod ");
+	explain_clamped(&text, &wish, &granted);
+	say_condition(x, r, RECOMMENDATION_CLAMPED, CONDITION_TRUE,
+		(struct say_sentence){name != NULL ? "PolicyBounds" : "CudaContext",
+			arena_printf(a, "%s.", str_text(&text))});
+}
+
+/* K3. Nobody ends it for that. */
+static void say_idle(const struct sized_workload *x, const struct decision *d, struct arena *a,
+	struct recommendation *r)
+{
+	if (x->idle) {
+		say_condition(x, r, RECOMMENDATION_IDLE, CONDITION_TRUE,
+			(struct say_sentence){"NoUse",
+				x->bill.cost > 0
+					? arena_printf(a,
+						  "It computed nothing for %d hours or more; that "
+						  "wastes %s. Nothing ends it for that.",
+						  COST_IDLE_MINUTES / 60,
+						  bill_text(&d->config->bill, a, x->bill.cost))
+					: arena_printf(a,
+						  "It computed nothing for %d hours or more. "
+						  "Nothing ends it for that.",
+						  COST_IDLE_MINUTES / 60)});
+	}
+}
+
+/* --- a target that waits --- */
+
+/* What is measured asks for another target than the one that is in force: why that stays. */
+static void say_wait(struct recommendation *r, struct hold_part held, struct arena *a)
+{
+	struct recommended_condition *c = &r->conditions[RECOMMENDATION_RECOMMENDED];
+	switch (held.why) {
+	case HOLD_SMALL:
+		c->message = "The target stays: what was measured asks for another one that "
+			     "differs too little from it.";
+		break;
+	case HOLD_DELAY:
+		c->message = arena_printf(a,
+			"The target stays: a smaller one is applied when it was enough for as "
+			"long as the policy asks for%s.",
+			why_not_before(a, held.next_ms));
+		break;
+	case HOLD_ACTIVE:
+		c->message = "The target stays: a smaller one is applied when its pods are idle.";
+		break;
+	case HOLD_SAME:
+	case HOLD_CONVERTS:
+	case HOLD_GROWS:
+	case HOLD_SHRINKS:
+	case HOLD_UNKNOWN:
+	case HOLD_LEARNING:
+	case HOLD_STALE:
+	case HOLD_HEALING:
+	case HOLD_SCALED:
+	case HOLD_WHYS:
+		return;
+	}
+	c->reason = hold_why_name(held.why);
+}
+
+static void say_waits(const struct sized_workload *x, struct arena *a, struct recommendation *r)
+{
+	for (size_t i = 0; i < x->containers.count; i++) {
+		const struct sized_container *c = x->containers.items[i];
+		if (c->converted && container_is_shown(x, c) &&
+			r->conditions[RECOMMENDATION_RECOMMENDED].status == CONDITION_TRUE) {
+			const struct sized_held *h = &c->held;
+			say_wait(r, (struct hold_part){(enum hold_why)h->memory, h->memory_ms}, a);
+			say_wait(
+				r, (struct hold_part){(enum hold_why)h->compute, h->compute_ms}, a);
+		}
+	}
+}
+
+/* --- the whole --- */
+
+static int64_t next_revision(const struct sized_workload *x)
+{
+	for (size_t i = 0; i < x->containers.count; i++) {
+		const struct sized_container *c = x->containers.items[i];
+		if (container_is_shown(x, c) &&
+			(c->in_force.milli != c->told.milli || c->in_force.mib != c->told.mib)) {
+			return x->revision + 1;
+		}
+	}
+	return x->revision;
+}
+
+/* Nobody says how much is enough, and of what: whether it was measured is not judged. */
+static void say_unruled(const struct decision *d, struct recommendation *r)
+{
+	static const enum recommendation_condition types[] = {
+		RECOMMENDATION_HISTORY_SUFFICIENT, RECOMMENDATION_RECOMMENDED};
+	for (size_t i = 0; i < COUNT_OF(types) && d->choice.policy == NULL; i++) {
+		struct recommended_condition *c = &r->conditions[types[i]];
+		if (c->status == CONDITION_FALSE) {
+			c->reason = "PolicyNotFound";
+			c->message = "Without its policy nothing is judged.";
+		}
+	}
+}
+
+void say_recommendation(const struct sized_workload *x, const struct decision *d, struct arena *a,
+	struct recommendation *r)
+{
+	*r = (struct recommendation){
+		.name = x->object,
+		.uid = x->uid,
+		.generation = x->generation,
+		.target = x->key,
+		.observed_generation = x->generation,
+		.revision = next_revision(x),
+		.type = x->type,
+	};
+	if (d->choice.policy != NULL) {
+		r->policy = (struct recommended_policy){d->choice.policy->name,
+			d->choice.policy->generation, policy_source_name(d->choice.source)};
+	}
+	say_containers(x, a, r);
+	struct picture p = summarize(x);
+	say_history(x, d, &p, a, r);
+	say_recommended(x, d, &p, a, r);
+	say_waits(x, a, r);
+	say_unruled(d, r);
+	say_ready(x, d, &p, a, r);
+	say_blocked(x, d, &p, a, r);
+	say_scaler(x, d, &p, a, r);
+	say_rest(x, d, &p, a, r);
+	say_rolls(x, d, r);
+	heals_say(x, d, a, r);
+	say_idle(x, d, a, r);
+	say_clamped(x, d, a, r);
+	stamp_new_conditions(r, d->now_ms);
+}
+
+/* --- the digest of what is written --- */
+
+#define MILLI_STEP 10
+
+static uint64_t digest_add(uint64_t h, int64_t value)
+{
+	return hash_bytes(&value, sizeof value, h);
+}
+
+static uint64_t digest_add_text(uint64_t h, const char *text)
+{
+	text = text_or(text, "");
+	return hash_bytes(text, strlen(text) + 1, h);
+}
+
+static uint64_t add_share(uint64_t h, const struct share *s)
+{
+	return digest_add(digest_add(h, (s->milli + MILLI_STEP / 2) / MILLI_STEP), s->mib);
+}
+
+static uint64_t digest_figures(const struct recommended_container *c)
+{
+	static const struct share none = {0, 0};
+	uint64_t h = add_share(digest_add_text(1, c->name), &c->target);
+	h = add_share(h, &c->original);
+	h = add_share(h, c->allocated_pods > 0 ? &c->allocated : &none);
+	h = add_share(h, &c->uncapped);
+	h = add_share(h, &c->lower);
+	h = add_share(h, &c->upper);
+	h = digest_add(h, c->allocated_pods);
+	h = digest_add(h, c->usage.compute_known ? c->usage.p50_percent : -1);
+	h = digest_add(h, c->usage.compute_known ? c->usage.target_percent : -1);
+	h = digest_add(h, c->usage.memory_known ? c->usage.peak_mib : -1);
+	h = digest_add(h, c->usage.last_sample_ms / 1000);
+	return digest_add(h, (int64_t)c->capped_by);
+}
+
+/* In whatever order the API server has them. A target that is not applied is a figure like others.
+ */
+static uint64_t add_containers(uint64_t h, const struct recommendation *r, bool urgent)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < r->container_count; i++) {
+		const struct recommended_container *c = &r->containers[i];
+		sum += !urgent ? digest_figures(c)
+		       : recommendation_holds(r)
+			       ? add_share(digest_add_text(1, c->name), &c->target)
+			       : digest_add_text(1, c->name);
+	}
+	return digest_add(h, (int64_t)sum);
+}
+
+static uint64_t add_conditions(uint64_t h, const struct recommendation *r, bool urgent)
+{
+	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
+		const struct recommended_condition *c = &r->conditions[i];
+		h = digest_add(h, (int64_t)c->status);
+		if (c->status == CONDITION_ABSENT) {
+			continue;
+		}
+		h = digest_add_text(h, c->reason);
+		h = urgent ? h : digest_add(digest_add_text(h, c->message), c->since_ms / 1000);
+	}
+	return h;
+}
+
+uint64_t say_digest(const struct recommendation *r, bool urgent)
+{
+	uint64_t h = digest_add_text(1, r->policy.name);
+	h = digest_add_text(digest_add(h, r->policy.generation), r->policy.source);
+	h = digest_add(digest_add(h, r->observed_generation), (int64_t)r->type);
+	h = digest_add(h, (int64_t)r->healing.kind);
+	h = digest_add(h, r->healing.until_ms / 1000);
+	h = digest_add(h, (int64_t)r->last_update.result);
+	if (r->last_update.result != UPDATE_NONE) {
+		h = digest_add_text(
+			digest_add(h, r->last_update.at_ms / 1000), r->last_update.reason);
+		h = digest_add(h, r->last_update.times);
+	}
+	h = add_conditions(add_containers(h, r, urgent), r, urgent);
+	if (urgent) {
+		return h;
+	}
+	h = digest_add(digest_add(h, r->revision), r->history.first_sample_ms / 1000);
+	h = digest_add(digest_add(h, r->history.samples), r->history.coverage_percent);
+	h = digest_add(
+		digest_add(digest_add(h, r->pods.total), r->pods.up_to_date), r->pods.pending);
+	return digest_add(h, r->saves ? r->saved_milli : -1);
+}

@@ -1,0 +1,53 @@
+/* The whole sizer: its parts, each with a state of its own, and where the round is. */
+#ifndef SIZER_SIZER_STATE_H
+#define SIZER_SIZER_STATE_H
+
+#include "bill_state.h"
+#include "gathers.h"
+#include "healing/healing.h"
+#include "owner/strangers.h"
+#include "rollouts/rollouts.h"
+#include "sizer/sizer.h"
+#include "supply/supply.h"
+#include "tracking/tracking.h"
+
+enum sizer_phase {
+	SIZER_RESTS,
+	SIZER_NODES,
+	SIZER_PODS,
+	SIZER_SWEEP,
+	SIZER_BILLS,
+	SIZER_WORKLOADS,
+	SIZER_WISHES
+};
+
+/* Checkpoints. */
+struct checkpoints {
+	bool unread;	/* they are not all read yet */
+	int64_t due_at; /* monotonic; when it is looked at next which have to be written */
+};
+
+struct sizer {
+	struct tracking tracking; /* workloads and their pods */
+	struct supply supply;	  /* GPUs */
+	struct healing healing;
+	struct rollouts rollouts;
+	struct bills bills;
+	struct checkpoints checkpoints;
+	struct past *past; /* owned; the past that is asked for; NULL: none */
+	struct gathers gathers;
+	struct strangers strangers;
+	struct sizer_totals totals, counting;
+	bool listed;   /* all GPURecommendations are known */
+	bool recalled; /* runs that had ended before it led were looked at */
+	/* the round */
+	enum sizer_phase phase;
+	enum world_class class;
+	size_t at, from;  /* where the round is, and where it began */
+	int64_t round_at; /* monotonic; when the next round begins */
+	uint32_t waiting; /* workloads whose write has to wait */
+	size_t wait_at;	  /* the first of these to be looked at next */
+	int64_t managing; /* pods of automated workloads, counted in this round */
+};
+
+#endif

@@ -1,0 +1,75 @@
+/* What is remembered of a workload's replacements, and what of it outlasts a process. */
+#include <criterion/criterion.h>
+
+#include "rollouts/roll_record.h"
+#include "rollouts/rollouts.h"
+#include "tracking/workload_table.h"
+
+struct site {
+	struct tracking tracking;
+	struct supply supply;
+	struct heal_alarms alarms;
+	struct rollouts rollouts;
+	struct sized_workload *x;
+};
+
+static void init(struct site *s)
+{
+	*s = (struct site){.x = NULL};
+	const struct sizer_config config = {.round_ms = 15000};
+	const struct workload_key key = {"team", "apps", "Deployment", "web"};
+	tracking_init(&s->tracking, &config);
+	supply_init(&s->supply);
+	rollouts_init(&s->rollouts, &s->tracking, &s->supply, &s->alarms);
+	s->x = sized_of(&s->tracking, &key);
+}
+
+static void finish(struct site *s)
+{
+	rolls_drop(&s->rollouts, s->x);
+	sized_remove(&s->tracking, s->x);
+	rollouts_finish(&s->rollouts);
+	supply_finish(&s->supply);
+	tracking_finish(&s->tracking);
+}
+
+Test(roll_record, what_stopped_it_is_read_back)
+{
+	struct site s;
+	struct recommendation told = {.revision = 3,
+		.last_update = {.result = UPDATE_ROLLED_BACK, .at_ms = 1000, .reason = "Paused"}};
+	told.conditions[RECOMMENDATION_PAUSED] =
+		(struct recommended_condition){.status = CONDITION_TRUE, .reason = "Paused"};
+	init(&s);
+	rolls_told(&s.rollouts, s.x, &told);
+	cr_assert_not_null(s.x->roll);
+	cr_expect_eq(s.x->roll->result, UPDATE_ROLLED_BACK);
+	cr_expect_str_eq(s.x->roll->update.reason, "Paused");
+	cr_expect(rolls_hold(s.x));
+	rolls_forget(&s.rollouts, s.x);
+	cr_expect(rolls_hold(s.x), "another leader finds it as it was");
+	finish(&s);
+}
+
+Test(roll_record, nothing_is_remembered_where_nothing_was_replaced)
+{
+	struct site s;
+	const struct recommendation told = {.revision = 1};
+	init(&s);
+	rolls_told(&s.rollouts, s.x, &told);
+	cr_expect_null(s.x->roll);
+	cr_expect_not(rolls_hold(s.x));
+	finish(&s);
+}
+
+Test(roll_record, a_pause_of_healing_is_none_of_its_own)
+{
+	struct site s;
+	struct recommendation told = {.revision = 1};
+	told.conditions[RECOMMENDATION_PAUSED] =
+		(struct recommended_condition){.status = CONDITION_TRUE, .reason = HEALS_PAUSED};
+	init(&s);
+	rolls_told(&s.rollouts, s.x, &told);
+	cr_expect_not(rolls_hold(s.x));
+	finish(&s);
+}
