@@ -48,11 +48,6 @@ void history_destroy(struct history *h);
  * have changed: nothing happens where they are the same. A shorter window drops hours, a longer one
  * begins with a gap. */
 void history_fit(struct history *h, const struct sizing *s, int64_t now_ms);
-/* Nothing was told for a day more than the window: whoever it was about is not there any more, or
- * what is known of them says nothing. Until then it is kept, whatever became of the container: a
- * workload that cannot be looked up for a while must not lose its past. One that was never told
- * anything is not over: make it with its first sample. */
-bool history_is_over(const struct history *h, int64_t now_ms);
 /* What it takes in memory, allocations included. */
 size_t history_bytes(const struct history *h);
 

@@ -4,8 +4,6 @@
 
 #include "roll/roll.h"
 
-const char *roll_why_name(enum roll_why why); /* one CamelCase word */
-
 /* Follows up what is under way, then judges. */
 void roll_plan(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
 	struct roll_verdict *ret);

@@ -9,15 +9,13 @@
 #include "model/pod.h"
 
 struct telling {
-	const char *name;	       /* of the framework; NULL: there is none */
+	/* of the framework that takes most of a GPU's memory at start; NULL: there is none */
+	const char *name;
 	const char *pinned;	       /* by what the person sets its memory; NULL: by nothing */
 	const struct framework *tells; /* it can be told its share; NULL: it cannot */
 	uint32_t script; /* as in struct mutation; counts where it is told by an argument */
 };
 struct telling telling_of(const struct container *c);
-/* Frameworks that take most of a GPU's memory at start whatever their share is. NULL, or its name.
- */
-const char *admit_preallocator(const struct container *c);
 /* Of an image alone: does what it runs take memory ahead of need whatever else is said? Of JAX,
  * TensorFlow and Triton variables and models say, and an image does not. `image` may be NULL. */
 bool admit_takes_ahead(const char *image);

@@ -7,7 +7,6 @@
 #include "track.h"
 
 #define AHEAD_MS 30000 /* clocks of nodes differ */
-#define DAY_MS	 86400000
 #define FEED_MAX 40000
 
 struct history *history_create(void)
@@ -56,12 +55,6 @@ static int64_t heard_ms(const struct history *h)
 		last_ms = h->tracks[i].last_ms > last_ms ? h->tracks[i].last_ms : last_ms;
 	}
 	return last_ms;
-}
-
-bool history_is_over(const struct history *h, int64_t now_ms)
-{
-	int64_t keep_ms = (int64_t)h->window_s * 1000 + DAY_MS;
-	return h->count > 0 && now_ms - heard_ms(h) > keep_ms;
 }
 
 size_t history_bytes(const struct history *h)

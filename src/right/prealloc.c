@@ -51,47 +51,42 @@ enum memory_class prealloc_classify(
 
 /* --- what it needs --- */
 
+/* One row a reason: the word that a condition says, and its message. */
+static const struct {
+	const char *name, *sentence;
+} reasons[] = {
+	[PREALLOC_BY_APP] = {"AppMetrics",
+		"It takes memory ahead of need: its own gauges say how much of its pool it uses, "
+		"and that is what it gets."},
+	[PREALLOC_NO_METRICS] = {"NoAppMetrics",
+		"It takes memory ahead of need, and no gauges of its own were read: what it uses "
+		"is not what it needs, and it stays."},
+	[PREALLOC_POOL_UNKNOWN] = {"PoolUnknown",
+		"It takes memory ahead of need: its gauges say how full its pool is, but not how "
+		"many bytes that has. That is learnt once another pod of the same template has "
+		"run with a pool that is smaller or larger by a quarter, as a policy's "
+		"memory.max gives it; until then its memory stays."},
+	[PREALLOC_POOL_PINNED] = {"PoolPinned",
+		"It takes memory ahead of need, and its own options say how large its pool is: "
+		"its memory stays until they say less."},
+	[PREALLOC_POOL_LEARNING] = {"PoolLearning",
+		"It takes memory ahead of need: too little is known yet of how full its pool is, "
+		"and until then its memory stays."},
+	[PREALLOC_KEPT] = {"KeepUsed",
+		"It takes memory ahead of need, and the policy keeps what it uses."},
+	[PREALLOC_TOLD] = {"ToldItsShare",
+		"Its framework was told its share and may fill it: the policy goes by the peak, "
+		"but without headroom, and no share grows by it."},
+};
+
 const char *prealloc_by_name(enum prealloc_by by)
 {
-	static const char *const names[] = {
-		[PREALLOC_BY_APP] = "AppMetrics",
-		[PREALLOC_NO_METRICS] = "NoAppMetrics",
-		[PREALLOC_POOL_UNKNOWN] = "PoolUnknown",
-		[PREALLOC_POOL_PINNED] = "PoolPinned",
-		[PREALLOC_POOL_LEARNING] = "PoolLearning",
-		[PREALLOC_KEPT] = "KeepUsed",
-		[PREALLOC_TOLD] = "ToldItsShare",
-	};
-	return names[by];
+	return reasons[by].name;
 }
 
 const char *prealloc_sentence(enum prealloc_by by)
 {
-	static const char *const sentences[] = {
-		[PREALLOC_BY_APP] =
-			"It takes memory ahead of need: its own gauges say how much of its pool it "
-			"uses, and that is what it gets.",
-		[PREALLOC_NO_METRICS] = "It takes memory ahead of need, and no gauges of its own "
-					"were read: what it "
-					"uses is not what it needs, and it stays.",
-		[PREALLOC_POOL_UNKNOWN] =
-			"It takes memory ahead of need: its gauges say how full its pool is, but "
-			"not how many bytes that has. That is learnt once another pod of the same "
-			"template has run with a pool that is smaller or larger by a quarter, as a "
-			"policy's memory.max gives it; until then its memory stays.",
-		[PREALLOC_POOL_PINNED] =
-			"It takes memory ahead of need, and its own options say how large its pool "
-			"is: its memory stays until they say less.",
-		[PREALLOC_POOL_LEARNING] =
-			"It takes memory ahead of need: too little is known yet of how full its "
-			"pool is, and until then its memory stays.",
-		[PREALLOC_KEPT] =
-			"It takes memory ahead of need, and the policy keeps what it uses.",
-		[PREALLOC_TOLD] =
-			"Its framework was told its share and may fill it: the policy goes by the "
-			"peak, but without headroom, and no share grows by it.",
-	};
-	return sentences[by];
+	return reasons[by].sentence;
 }
 
 /* On a whole device what it has taken; within a share that share, for what it has taken there is

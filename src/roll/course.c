@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "roll/rollout_explain.h"
 #include "roll/rollout_plan.h"
 
 /* --- what stops a workload --- */

@@ -10,42 +10,6 @@
 #include "roll/course.h"
 #include "roll/window.h"
 
-const char *roll_why_name(enum roll_why why)
-{
-	static const char *const names[ROLL_WHYS] = {
-		[ROLL_UP_TO_DATE] = "UpToDate",
-		[ROLL_ON_CREATION] = "OnCreate",
-		[ROLL_NEVER_SIZED] = "Never",
-		[ROLL_STARTING] = "Starting",
-		[ROLL_UNDER_WAY] = "UnderWay",
-		[ROLL_NODE_BUSY] = "NodeBusy",
-		[ROLL_UNSUPPORTED] = "Unsupported",
-		[ROLL_PAUSED] = "Paused",
-		[ROLL_WITHOUT_EFFECT] = "NoEffect",
-		[ROLL_SURGE_LOST] = "SurgeLostRace",
-		[ROLL_GIVEN_BACK] = "GivenBack",
-		[ROLL_NOT_LEADING] = "NotLeading",
-		[ROLL_WEBHOOK] = "WebhookUnhealthy",
-		[ROLL_CLOSED] = "ConversionClosed",
-		[ROLL_STALE] = "Stale",
-		[ROLL_OWNER_MOVES] = "OwnerRollout",
-		[ROLL_SCALING] = "HorizontalScaler",
-		[ROLL_WINDOW] = "Window",
-		[ROLL_ZONE] = "TimeZoneUnknown",
-		[ROLL_COOLDOWN] = "Cooldown",
-		[ROLL_YOUNG] = "PodTooYoung",
-		[ROLL_MUST_STAY] = "NotEvictable",
-		[ROLL_MIN_REPLICAS] = "MinReplicas",
-		[ROLL_LAST_READY] = "LastReadyReplica",
-		[ROLL_NOT_READY] = "PodsNotReady",
-		[ROLL_NO_ROOM] = "NoSurgeCapacity",
-		[ROLL_BUDGET] = "PDB",
-		[ROLL_REFUSED] = "Refused",
-		[ROLL_GLOBAL_BUDGET] = "GlobalBudget",
-	};
-	return names[why];
-}
-
 /* Each of these answers true where it has decided. */
 
 static bool block(struct roll_verdict *v, enum roll_why why, const char *blocker, int64_t next_ms)

@@ -5,7 +5,7 @@
 #include "rollouts/rollouts.h"
 #include "world/world.h"
 
-#include "roll/rollout_plan.h"
+#include "roll/rollout_explain.h"
 #include "owner/podgroups.h"
 #include "size/admit.h"
 #include "tracking/workload_table.h"

@@ -130,12 +130,6 @@ static const char *framework_of_container(const struct container *c, bool *ret_a
 	return found;
 }
 
-const char *admit_preallocator(const struct container *c)
-{
-	bool alone;
-	return framework_of_container(c, &alone);
-}
-
 bool admit_takes_ahead(const char *image)
 {
 	static const char *const words[] = {

@@ -26,7 +26,7 @@
 #include "sizer/recommendation_watch.h"
 #include "sizer/sizer.h"
 #include "sizer/workload_pods.h"
-#include "state.h"
+#include "sizer_state.h"
 
 #define START	     1767225600000
 #define SCRAPE_MS    15000
@@ -417,7 +417,7 @@ static int print_checkpoint(void)
 static size_t in_use(void)
 {
 	struct mallinfo2 heap = mallinfo2();
-	size_t pages = bed.sizer != NULL ? slab_pages(&bed.sizer->records) : 0;
+	size_t pages = bed.sizer != NULL ? slab_pages(&bed.sizer->tracking.records) : 0;
 	return heap.uordblks + heap.hblkhd + pages * SLAB_PAGE_BYTES;
 }
 

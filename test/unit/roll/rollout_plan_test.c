@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "roll/course.h"
+#include "roll/rollout_explain.h"
 #include "roll/rollout_plan.h"
 #include "played.h"
 

@@ -36,7 +36,7 @@ Test(framework, is_found_by_image_command_and_variable)
 			.args = args,
 			.arg_count = cases[i].arg != NULL ? 2 : 1,
 			.env = {&env, cases[i].env != NULL ? 1 : 0}};
-		const char *got = admit_preallocator(&c);
+		const char *got = telling_of(&c).name;
 		cr_assert(text_equals(got, cases[i].framework), "case %zu: %s", i,
 			text_or(got, "none"));
 	}
