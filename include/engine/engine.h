@@ -43,6 +43,9 @@ struct engine_config {
 	/* C26: rules as model/injection.h has them, which must parse; NULL: `env` everywhere;
 	 * copied */
 	const char *injection;
+	/* For tests: after every so many pictures what was kept of the last one is compared with
+	 * what is made anew (engine_differs); 0: never */
+	uint32_t check_every;
 };
 
 /* Two clocks, named: see base/clock.h. */
@@ -97,6 +100,9 @@ bool engine_evicts(const struct engine *e, const char *uid);
 
 /* Should the agent of this node of the world be asked? */
 bool engine_wants_state(const struct engine *e, uint32_t node);
+
+/* What differed first where it was compared, of all steps until now; NULL: nothing. */
+const char *engine_differs(const struct engine *e);
 
 const struct world *engine_world(const struct engine *e);
 const struct engine_report *engine_report(const struct engine *e);

@@ -9,6 +9,7 @@
 
 struct world;
 
+struct bits;
 struct world_claim;
 
 #define WORLD_NONE UINT32_MAX
@@ -96,6 +97,10 @@ const struct world_pod *world_pod_at(const struct world *w, uint32_t slot);
 const struct world_pod *world_pod_find(const struct world *w, const char *ns, const char *name);
 const struct world_pod *world_pod_by_uid(
 	const struct world *w, const char *uid); /* GPU pods only */
+/* Slots whose GPU pod was set anew, came or left since the engine has last seen it so: what it
+ * keeps of others holds. */
+const struct bits *world_changed_pods(struct world *w);
+void world_changes_seen(struct world *w);
 size_t world_pod_count(const struct world *w);
 size_t world_cut_count(const struct world *w); /* GPU pods that say more than is kept of them */
 /* GPU pods of one class: a dense list, in no particular order. */

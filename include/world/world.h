@@ -46,6 +46,8 @@ bool world_pod_unread(const struct world *w, const char *ns, const char *name);
 uint64_t world_version(const struct world *w);
 /* Grows when a node is told anew, goes, or somebody else begins or ends to give out its GPUs. */
 uint64_t world_nodes_version(const struct world *w);
+/* Grows when a policy is told anew or goes. */
+uint64_t world_policies_version(const struct world *w);
 /* Grows with every change that could matter to policy resolution or its counts. */
 uint64_t world_policy_version(const struct world *w);
 

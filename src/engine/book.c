@@ -112,12 +112,21 @@ struct holder *holder_find(const struct book *b, const char *name)
 	return i == MAP_NONE ? NULL : b->holders.items[i];
 }
 
+static void leave_place(struct book *b, const struct holder *h)
+{
+	if (h->place < b->holder_by_place.count && b->holder_by_place.items[h->place] == h) {
+		b->holder_by_place.items[h->place] = NULL;
+	}
+}
+
 struct holder *holder_touch(struct book *b, const char *name, int64_t now)
 {
 	struct holder *h = holder_find(b, name);
 	if (h == NULL) {
 		h = xcalloc(1, sizeof *h);
 		h->name = xstrdup(name);
+		h->unpinned = strncmp(name, CAPACITY_UP_HEAD, strlen(CAPACITY_UP_HEAD)) == 0;
+		h->told_anew = true;
 		h->arena.block_bytes = 2048;
 		h->asked_arena.block_bytes = 1024;
 		h->stamp = UINT64_MAX;
@@ -130,6 +139,26 @@ struct holder *holder_touch(struct book *b, const char *name, int64_t now)
 		map_put(&b->holders_by_name, hash_text(name), (uint32_t)b->holders.count - 1);
 	}
 	h->seen = b->time->step;
+	return h;
+}
+
+/* By the place of its pod, which saves hashing the names of all of them. No two pods have the same
+ * stamp. */
+struct holder *holder_of(struct book *b, size_t place, int64_t now)
+{
+	const struct world_pod *p = world_class_at(b->world, WORLD_CAPACITY, place);
+	while (b->holder_by_place.count <= place) {
+		VEC_PUSH(&b->holder_by_place, NULL);
+	}
+	struct holder *h = b->holder_by_place.items[place];
+	if (h != NULL && h->in_world && h->stamp == p->gpu->stamp) {
+		h->seen = b->time->step;
+		return h;
+	}
+	h = holder_touch(b, world_pod_name(p), now);
+	leave_place(b, h);
+	h->place = (uint32_t)place;
+	b->holder_by_place.items[place] = h;
 	return h;
 }
 
@@ -157,7 +186,7 @@ struct node_memo *memo_touch(struct book *b, const char *node)
 {
 	struct node_memo *m = memo_find(b, node);
 	if (m == NULL) {
-		struct node_memo made = {.name = xstrdup(node)};
+		struct node_memo made = {.name = xstrdup(node), .node = WORLD_NONE};
 		VEC_PUSH(&b->memos, made);
 		m = &b->memos.items[b->memos.count - 1];
 		map_put(&b->memos_by_name, hash_text(node), (uint32_t)b->memos.count - 1);
@@ -234,6 +263,7 @@ static void drop_holder(struct book *b, uint32_t at)
 		holder_moves(b, moved, at);
 	}
 	VEC_REMOVE_SWAP(&b->holders, at);
+	leave_place(b, h);
 	holder_free(h);
 }
 
@@ -253,8 +283,8 @@ static void sweep_memos(struct book *b)
 	bool any = false;
 	for (size_t i = b->memos.count; i-- > 0;) {
 		struct node_memo *m = &b->memos.items[i];
-		uint32_t node = world_node_find(b->world, m->name);
-		if (node == WORLD_NONE || !world_node_at(b->world, node)->known) {
+		m->node = m->node == WORLD_NONE ? world_node_find(b->world, m->name) : m->node;
+		if (m->node == WORLD_NONE || !world_node_at(b->world, m->node)->known) {
 			m->usable_mib = 0;
 		}
 		bool failed = m->backoff.first_ms != 0 &&
@@ -324,6 +354,7 @@ void book_finish(struct book *b)
 	VEC_FINISH(&b->waiters);
 	VEC_FINISH(&b->waiter_by_slot);
 	VEC_FINISH(&b->holders);
+	VEC_FINISH(&b->holder_by_place);
 	VEC_FINISH(&b->memos);
 	VEC_FINISH(&b->absences);
 	map_finish(&b->waiters_by_uid);

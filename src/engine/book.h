@@ -21,8 +21,9 @@ struct world_pod;
 /* What is known of a node beside its object: that capacity pods failed there, and what those that
  * came up told of its GPUs. */
 struct node_memo {
-	char *name; /* owned */
-	char *why;  /* owned; what the last failure was, NULL: nobody said */
+	char *name;    /* owned */
+	uint32_t node; /* the world's place of it; WORLD_NONE: not known yet */
+	char *why;     /* owned; what the last failure was, NULL: nobody said */
 	int64_t until;
 	struct backoff backoff; /* first_ms 0: none failed */
 	int64_t last_failure;
@@ -44,6 +45,9 @@ struct book {
 		VEC_FIELDS(struct holder *); /* owned */
 	} holders;
 	struct map holders_by_name;
+	struct {
+		VEC_FIELDS(struct holder *); /* borrowed; NULL: not known */
+	} holder_by_place;		     /* beside the world's capacity pods */
 	struct flights flights;
 	struct {
 		VEC_FIELDS(struct node_memo);
@@ -59,6 +63,8 @@ struct waiter *waiter_find(const struct book *b, const char *uid);
 /* The same, if its entry in the ledger of `h` is one that it gives back; NULL: it is not. */
 struct waiter *waiter_giving_back(const struct book *b, const char *uid, const struct holder *h);
 struct holder *holder_touch(struct book *b, const char *name, int64_t now);
+/* Of the capacity pod at this place of the world's. */
+struct holder *holder_of(struct book *b, size_t place, int64_t now);
 struct holder *holder_find(const struct book *b, const char *name);
 void book_sweep(struct book *b); /* forgets what this step did not meet */
 void book_init(struct book *b, const struct step_time *time, struct world *world, struct rng *rng);

@@ -66,11 +66,6 @@ bool ledger_has(const struct ledger *l, const char *uid)
 	return ledger_find(l, uid) != NULL;
 }
 
-bool holder_asks_for_node(const struct holder *h)
-{
-	return strncmp(h->name, CAPACITY_UP_HEAD, strlen(CAPACITY_UP_HEAD)) == 0;
-}
-
 bool holder_waits_for_tenants(const struct holder *h)
 {
 	return h->in_world && h->pod.deleting_ms != 0 && h->pod.grace_s > SHORT_GRACE_S &&

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "flight.h"
+#include "kept_picture.h"
 #include "model/plan.h"
 #include "model/pod.h"
 
@@ -19,20 +20,25 @@ struct world_gpu;
 struct holder {
 	char *name;	  /* owned */
 	char *node;	  /* owned; where it was asked to be, or is */
-	uint32_t node_at; /* the world's place of it; counts only where the names agree */
+	uint32_t node_at; /* the world's place of it, if `node_known` */
 	uint32_t at;	  /* its place in the books */
+	uint32_t place;	  /* that of its pod in the world, if the books have it there */
 	uint64_t seen;
 	uint64_t flight; /* the write under way, 0: none; by holder_sends alone */
 	char *acked_rv;	 /* owned; version of the acknowledged ledger */
 	char *avoid_rv;	 /* owned; a write from this version failed: wait for another */
 	enum action_type flight_type;
 	bool in_world;
+	bool node_known;
+	bool told_anew;			 /* another GPU than in the last picture */
+	bool unpinned;			 /* holder_asks_for_node */
 	bool asked_holds;		 /* `asked` is what counts, not the world's */
 	bool asked_keeps, asked_movable; /* with it: its node stays; it may be evicted (C39) */
 	bool has_grace;			 /* it had tenants, so the next one is known */
 	bool deleted;			 /* our deletion was acknowledged */
 	bool search;	     /* opened to find an orphan, not found to hold one: gets nobody */
 	bool told_doubled;   /* that another tells its GPU too */
+	bool label_movable;  /* its label says that it may be evicted (C39), as of `label_stamp` */
 	bool mps, told_held; /* it runs the daemon of MPS; that this takes nobody was told */
 	uint64_t stamp;	     /* of the world's pod, of which `pod` is */
 	uint32_t snap_at;    /* its place in the snapshot of step `snap_step` */
@@ -46,8 +52,9 @@ struct holder {
 	int64_t expires_at;	/* assumed but never seen by then: forgotten */
 	struct pod pod;		/* as of `stamp` */
 	struct arena arena;	/* of `pod` */
-	char *uid;		/* owned; NULL until it exists */
-	char *flight_rv;	/* owned; the version that a grant or deletion was last made from */
+	struct kept_ledger kept;
+	char *uid;	 /* owned; NULL until it exists */
+	char *flight_rv; /* owned; the version that a grant or deletion was last made from */
 	/* the ledger that was acknowledged, or asked for while the fate of that is open */
 	struct arena asked_arena;
 	struct ledger asked;
@@ -56,6 +63,7 @@ struct holder {
 	int64_t acked_at;
 	int64_t avoid_until;
 	int64_t grace_ms;     /* how long it stays after those that it had last */
+	uint64_t label_stamp; /* the `stamp` before this; 0: never */
 	uint64_t grace_stamp; /* that was learnt as of the `stamp` before this; 0: never */
 	struct trust trust;   /* in its ledger, as it stands */
 	char *refusal;	      /* owned; why it could not be created; asked again at `retry_at` */
@@ -75,7 +83,10 @@ bool holder_is_leaving(const struct holder *h); /* or somebody else deletes it *
 bool holder_waits_for_tenants(const struct holder *h);
 /* C14: it was not pinned when it was made: versions before asked for nodes with such. */
 #define CAPACITY_UP_HEAD "capacity-up-"
-bool holder_asks_for_node(const struct holder *h);
+static inline bool holder_asks_for_node(const struct holder *h)
+{
+	return h->unpinned;
+}
 /* The device is what a tenant runs on. A name can be used again by a pod that got another GPU, and
  * the GPU may be held under another name by now. */
 bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);

@@ -59,10 +59,11 @@ static const char *cause_of(
 }
 
 /* Mostly nothing is, and tenants are many more than nodes and capacity pods. */
-static bool anything_leaves(const struct book *book)
+static bool anything_leaves(const struct picture *picture)
 {
-	for (uint32_t i = 0; i < world_node_slots(book->world); i++) {
-		if (upgrade_state(world_node_at(book->world, i)) != NULL) {
+	const struct book *book = picture->book;
+	vec_for_each (const struct kept_node, n, &picture->kept.nodes) {
+		if (n->upgrades) {
 			return true;
 		}
 	}
@@ -76,7 +77,7 @@ static bool anything_leaves(const struct book *book)
 
 void drain_tenants(struct engine *e, struct plan *plan)
 {
-	if (!anything_leaves(&e->book)) {
+	if (!anything_leaves(&e->picture)) {
 		return;
 	}
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {

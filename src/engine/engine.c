@@ -82,6 +82,7 @@ void engine_destroy(struct engine *e)
 	preempting_finish(&e->preempting);
 	scale_finish(&e->scale);
 	inject_finish(&e->inject);
+	kept_finish(&e->picture.kept);
 	picture_finish(&e->picture);
 	needs_finish(&e->needs);
 	companies_finish(&e->companies);
@@ -305,6 +306,11 @@ bool engine_wants_state(const struct engine *e, uint32_t node)
 	return world_wants_state(e->world, node) ||
 	       (n->known && (health_wants_state(&e->ailments, n->name) ||
 				    mps_wants_state(e->world, node)));
+}
+
+const char *engine_differs(const struct engine *e)
+{
+	return e->picture.kept.differs.len > 0 ? str_text(&e->picture.kept.differs) : NULL;
 }
 
 const struct world *engine_world(const struct engine *e)

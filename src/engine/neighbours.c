@@ -66,21 +66,34 @@ static void arrive(struct needs *needs, uint32_t node, const struct pod *pod, bo
 	}
 }
 
-static void gather(struct needs *needs, enum world_class class)
+static void meet(struct needs *needs, const struct world_pod *p)
 {
-	for (size_t i = 0; i < world_class_count(needs->picture->world, class); i++) {
-		const struct world_pod *p = world_class_at(needs->picture->world, class, i);
-		if (world_pod_terminal(p) || p->gpu->gated ||
-			(!p->gpu->has_neighbours && !is_asked(needs, p->ns))) {
-			continue;
-		}
-		uint32_t node = node_of(needs->picture, p);
-		if (node == WORLD_NONE) {
-			continue;
-		}
+	bool counts = !world_pod_terminal(p) && !p->gpu->gated &&
+		      (p->gpu->has_neighbours || is_asked(needs, p->ns));
+	uint32_t node = counts ? node_of(needs->picture, p) : WORLD_NONE;
+	if (node != WORLD_NONE) {
 		struct pod *pod = ARENA_NEW(&needs->arena, struct pod);
 		*pod = pod_of(p, &needs->arena);
 		arrive(needs, node, pod, p->deleting);
+	}
+}
+
+static void gather(struct needs *needs, enum world_class class)
+{
+	for (size_t i = 0; i < world_class_count(needs->picture->world, class); i++) {
+		meet(needs, world_class_at(needs->picture->world, class, i));
+	}
+}
+
+/* Where nobody who waits requires anything, only those count that keep others off. */
+static void gather_apart(struct needs *needs)
+{
+	const struct bits *apart = &needs->picture->kept.apart;
+	for (uint32_t i = bits_next(apart, 0); i != BITS_NONE; i = bits_next(apart, i + 1)) {
+		const struct world_pod *p = world_pod_at(needs->picture->world, i);
+		if (p->gpu->class == WORLD_TENANT || p->gpu->class == WORLD_WHOLE) {
+			meet(needs, p);
+		}
 	}
 }
 
@@ -101,9 +114,11 @@ void neighbours_gather(struct engine *e)
 	for (size_t i = 0; i < e->wholes.ranked.count; i++) {
 		ask_for(&e->needs, &e->wholes.ranked.items[i]->pod);
 	}
-	if (e->ranked.count > 0 || e->wholes.ranked.count > 0) {
+	if (e->needs.spaces.count > 0) {
 		gather(&e->needs, WORLD_TENANT);
 		gather(&e->needs, WORLD_WHOLE);
+	} else if (e->ranked.count > 0 || e->wholes.ranked.count > 0) {
+		gather_apart(&e->needs);
 	}
 }
 

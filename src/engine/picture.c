@@ -25,6 +25,7 @@ void picture_init(struct picture *picture, const struct engine_config *cfg, stru
 	struct world *world, struct book *book)
 {
 	*picture = (struct picture){.cfg = cfg, .time = time, .world = world, .book = book};
+	picture->kept.differs = (struct str)STR_INIT(1024);
 	map_init(&picture->gpus_by_uuid, uuid_same, picture);
 }
 
@@ -34,6 +35,7 @@ void picture_finish(struct picture *picture)
 	VEC_FINISH(&picture->snap_gpus);
 	VEC_FINISH(&picture->snap_nodes);
 	VEC_FINISH(&picture->node_to_snap);
+	VEC_FINISH(&picture->told_mib);
 	VEC_FINISH(&picture->counted);
 	VEC_FINISH(&picture->unsettled);
 	map_finish(&picture->gpus_by_uuid);
@@ -45,12 +47,10 @@ void picture_begin(struct picture *picture)
 	VEC_CLEAR(&picture->snap_gpus);
 	VEC_CLEAR(&picture->snap_nodes);
 	VEC_CLEAR(&picture->node_to_snap);
-	map_clear(&picture->gpus_by_uuid);
-	VEC_CLEAR(&picture->counted);
+	VEC_CLEAR(&picture->told_mib);
+	bits_clear(&picture->counted);
 	VEC_CLEAR(&picture->unsettled);
-	for (size_t slots = 0; slots < world_pod_slots(picture->world); slots += COUNTED_BITS) {
-		VEC_PUSH(&picture->counted, 0);
-	}
+	bits_reserve(&picture->counted, world_pod_slots(picture->world));
 }
 
 /* Two capacity pods of one node that tell the same UUID: one of them is wrong, and nobody knows
@@ -58,7 +58,6 @@ void picture_begin(struct picture *picture)
 void gpu_index_add(struct picture *picture, uint32_t at)
 {
 	const char *uuid = uuid_of(picture, at);
-	picture->snap_gpus.items[at].same = WORLD_NONE;
 	if (uuid == NULL) {
 		return;
 	}
@@ -126,14 +125,12 @@ uint32_t snap_node_of(const struct picture *picture, const char *name)
 
 uint32_t snap_node_of_holder(const struct picture *picture, const struct holder *h)
 {
-	bool agree = h->node_at < world_node_slots(picture->world) &&
-		     text_equals(world_node_at(picture->world, h->node_at)->name, h->node);
-	return agree ? snap_node_at(picture, h->node_at) : snap_node_of(picture, h->node);
+	return h->node_known ? snap_node_at(picture, h->node_at) : snap_node_of(picture, h->node);
 }
 
 bool snap_counted(const struct picture *picture, uint32_t slot)
 {
-	return (picture->counted.items[slot / COUNTED_BITS] >> slot % COUNTED_BITS & 1) != 0;
+	return bits_have(&picture->counted, slot);
 }
 
 struct holder *holder_of_tenant(const struct book *book, const struct world_gpu *tenant)

@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "kept_picture.h"
 #include "model/policy.h"
 #include "place/place.h"
 
@@ -62,11 +63,13 @@ struct picture {
 	} snap_nodes; /* world index of each snapshot node */
 	struct {
 		VEC_FIELDS(uint32_t);
-	} node_to_snap;		 /* world index to snapshot index */
-	struct map gpus_by_uuid; /* of this step, to places in snap_gpus */
+	} node_to_snap; /* world index to snapshot index */
 	struct {
-		VEC_FIELDS(uint64_t);
-	} counted; /* a bit for each pod slot: the ledger counted it in this step */
+		VEC_FIELDS(int64_t);
+	} told_mib;		 /* beside snap.nodes: the most that a GPU told there, 0: none */
+	struct map gpus_by_uuid; /* of this step, to places in snap_gpus */
+	struct bits counted;	 /* slots of pods: a ledger counted it in this step */
+	struct kept kept;
 	struct {
 		VEC_FIELDS(uint32_t);
 	} unsettled; /* indexes of the world's tenants, but for those that run as a ledger says */
@@ -96,7 +99,6 @@ uint32_t snap_gpu_of_pod(
 uint32_t snap_gpu_first(const struct picture *picture, const char *uuid);
 uint32_t snap_gpu_next(const struct picture *picture, uint32_t gpu);
 /* The ledger counted the pod of this slot. */
-#define COUNTED_BITS 64
 bool snap_counted(const struct picture *picture, uint32_t slot);
 /* The first of the tenant's capacity pods, as far as it is known; all of them are on one node. */
 struct holder *holder_of_tenant(const struct book *book, const struct world_gpu *tenant);

@@ -7,14 +7,17 @@
 
 #include "model/names.h"
 
-#define LABEL_GPU_MEMORY "nvidia.com/gpu.memory"
-
 /* The watch may have shown it before the answer came, and shows nothing after that. */
 static void see_acked(struct holder *h)
 {
 	if (h->acked_rv != NULL && version_reached(h->pod.resource_version, h->acked_rv)) {
 		holder_drop_asked(h);
 	}
+}
+
+static const char *uuid_of(const struct pod *pod)
+{
+	return pod->identity != NULL ? pod->identity->uuid : NULL;
 }
 
 /* What the watch shows replaces what was assumed. */
@@ -26,9 +29,12 @@ static void holder_refresh(struct book *book, struct holder *h, const struct wor
 		see_acked(h);
 		return;
 	}
-	arena_finish(&h->arena);
-	h->arena.block_bytes = 2048;
-	h->pod = pod_of(p, &h->arena);
+	struct arena before = h->arena;
+	h->arena = (struct arena){.block_bytes = 2048};
+	struct pod pod = pod_of(p, &h->arena);
+	h->told_anew = h->told_anew || !text_equals(uuid_of(&h->pod), uuid_of(&pod));
+	arena_finish(&before);
+	h->pod = pod;
 	h->stamp = p->gpu->stamp;
 	h->mps = pod_is_mps(&h->pod);
 	bool met = h->uid == NULL && h->node == NULL;
@@ -45,6 +51,7 @@ static void holder_refresh(struct book *book, struct holder *h, const struct wor
 		h->companion_gone_at = 0;
 		if (holder_asks_for_node(h)) {
 			text_set(&h->node, NULL);
+			h->node_known = false;
 		}
 		met = true;
 	}
@@ -68,6 +75,7 @@ static void holder_refresh(struct book *book, struct holder *h, const struct wor
 			h->node == NULL && holder_asks_for_node(h) ? book->time->now : h->opened_at;
 		text_set(&h->node, h->pod.node);
 		h->node_at = p->node;
+		h->node_known = true;
 	}
 	see_acked(h);
 	if (h->avoid_rv != NULL && version_passed(h->pod.resource_version, h->avoid_rv)) {
@@ -91,33 +99,11 @@ static void holder_expire(struct holder *h, int64_t now)
 	}
 }
 
-static bool node_drains(const struct node *n)
-{
-	const char *driver = pairs_get(&n->labels, "nvidia.com/gpu-driver-upgrade-state");
-	bool upgrade = text_equals(driver, "pod-deletion-required") ||
-		       text_equals(driver, "drain-required");
-	/* A tenant that tolerates everything would come again to the node that it is taken from. */
-	bool leaves = false;
-	for (uint32_t i = 0; i < n->taint_count; i++) {
-		leaves = leaves || text_equals(n->taints[i].key, "karpenter.sh/disrupted") ||
-			 text_equals(n->taints[i].key, "ToBeDeletedByClusterAutoscaler");
-	}
-	return leaves || upgrade || n->unschedulable || !n->ready;
-}
-
-static int64_t label_mib(const struct node *n)
-{
-	int64_t mib = 0;
-	const char *text = pairs_get(&n->labels, LABEL_GPU_MEMORY);
-	return text != NULL && parse_i64(view_of(text), 1, 1 << 30, &mib) ? mib : 0;
-}
-
 /* What a GPU of the node has told, when it was held, counts more than the label, which is there or
  * not and counts what nobody can use: what cannot fit opens no other GPU to find that out again.
  * One that is much smaller than the label says nothing about the others. */
-static int64_t gpu_mib(const struct node *n, int64_t told)
+static int64_t gpu_mib(int64_t label, int64_t told)
 {
-	int64_t label = label_mib(n);
 	return told >= label - label / 4 ? told : label;
 }
 
@@ -129,6 +115,7 @@ static void add_nodes(struct engine *e)
 		if (!n->known || n->noun.gpus <= 0) {
 			continue;
 		}
+		const struct kept_node *known = &e->picture.kept.nodes.items[i];
 		const struct node_memo *t = memo_find(&e->book, n->name);
 		if (t != NULL && e->time.now < t->until) {
 			wake_by(&e->time, t->until);
@@ -139,25 +126,26 @@ static void add_nodes(struct engine *e)
 			.free_mem_bytes = n->noun.mem_bytes - n->mem_bytes,
 			.free_slots = n->noun.pod_slots - n->pods,
 			.free_gpus = n->noun.gpus - n->gpus,
-			.gpu_mem_mib = gpu_mib(&n->noun, t != NULL ? t->usable_mib : 0),
-			.no_grants = node_drains(&n->noun),
+			.gpu_mem_mib = gpu_mib(known->label_mib, t != NULL ? t->usable_mib : 0),
+			.no_grants = known->drains,
 			.no_opening =
 				n->noun.shares_already || (t != NULL && e->time.now < t->until)};
 		e->picture.node_to_snap.items[i] = (uint32_t)e->picture.snap.nodes.count;
 		VEC_PUSH(&e->picture.snap.nodes, s);
 		VEC_PUSH(&e->picture.snap_nodes, i);
+		VEC_PUSH(&e->picture.told_mib, t != NULL ? t->usable_mib : 0);
 	}
 }
 
-static void learn_memory(struct book *book, struct place_node *n, const struct holder *h)
+static void learn_memory(struct picture *picture, uint32_t node, const struct holder *h)
 {
-	if (h->pod.identity == NULL) {
-		return;
-	}
-	struct node_memo *m = memo_touch(book, n->noun->name);
-	if (h->pod.identity->mem_mib > m->usable_mib) {
-		m->usable_mib = h->pod.identity->mem_mib;
-		n->gpu_mem_mib = gpu_mib(n->noun, m->usable_mib);
+	struct place_node *n = &picture->snap.nodes.items[node];
+	int64_t *told = &picture->told_mib.items[node];
+	if (h->pod.identity != NULL && h->pod.identity->mem_mib > *told) {
+		*told = h->pod.identity->mem_mib;
+		memo_touch(picture->book, n->noun->name)->usable_mib = *told;
+		uint32_t at = picture->snap_nodes.items[node];
+		n->gpu_mem_mib = gpu_mib(picture->kept.nodes.items[at].label_mib, *told);
 	}
 }
 
@@ -208,8 +196,8 @@ static bool is_void(struct engine *e, const struct holder *h, const struct waite
 static void mark_counted(struct engine *e, struct holder *h, uint32_t i, const struct world_pod *p)
 {
 	if (tenant_is_on(h, p->gpu)) {
-		uint32_t slot = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
-		e->picture.counted.items[slot / COUNTED_BITS] |= (uint64_t)1 << slot % COUNTED_BITS;
+		bits_put(&e->picture.counted,
+			world_class_slot(e->world, p->gpu->class, p->gpu->slot), true);
 	} else if (p->gpu->gated) {
 		struct waiter *w = waiter_of(&e->book, p, e->time.now);
 		if (is_void(e, h, w)) {
@@ -283,16 +271,17 @@ static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu
 
 /* It is given up at the end of this step, and its node rests from then on: none is opened there
  * before that either. */
-static bool fails_now(struct picture *picture, const struct holder *h)
+static bool goes_now(const struct holder *h)
 {
-	return holder_may_go(h) && !h->search && capacity_failed(picture, h) &&
+	return holder_may_go(h) && !h->search &&
 	       (h->pod.identity == NULL || pod_is_terminal(&h->pod));
 }
 
 static void add_holder(struct engine *e, struct holder *h)
 {
 	uint32_t node = snap_node_of_holder(&e->picture, h);
-	if (node != WORLD_NONE && fails_now(&e->picture, h)) {
+	bool failed = h->in_world && capacity_failed(&e->picture, h);
+	if (node != WORLD_NONE && failed && goes_now(h)) {
 		e->picture.snap.nodes.items[node].no_opening = true;
 	}
 	if (!holder_usable(h) || node == WORLD_NONE) {
@@ -300,7 +289,7 @@ static void add_holder(struct engine *e, struct holder *h)
 	}
 	enum gpu_state state = holder_state(e, h);
 	struct place_node *n = &e->picture.snap.nodes.items[node];
-	learn_memory(&e->book, n, h);
+	learn_memory(&e->picture, node, h);
 	bool bad = h->in_world && health_is_bad(&e->ailments, h);
 	struct place_gpu g = {.node = node,
 		.state = state,
@@ -310,28 +299,27 @@ static void add_holder(struct engine *e, struct holder *h)
 		.max_tenants = MODEL_GRANTS_MAX,
 		.company = place_nobody(h->mps),
 		.mps = h->mps,
-		.fenced = bad || inject_is_vain(&e->inject, h) ||
-			  (h->in_world && capacity_failed(&e->picture, h)),
+		.fenced = bad || inject_is_vain(&e->inject, h) || failed,
 		.unhealthy = bad};
 	g.free_mib = g.usable_mib;
-	struct snap_gpu s = {.holder = h};
-	count_entries(e, &g, &s);
+	struct snap_gpu s = {.holder = h, .same = WORLD_NONE};
+	if (!kept_count(e, &g, &s)) {
+		count_entries(e, &g, &s);
+	}
 	/* Until the scheduler has bound it, what it asks for is not in the node's sums. */
 	if (!h->in_world || text_empty(h->pod.node)) {
 		place_reserve_capacity(n, h->mps);
 	}
-	h->snap_at = (uint32_t)e->picture.snap_gpus.count;
-	h->snap_step = e->time.step;
+	kept_place(&e->picture, h);
 	VEC_PUSH(&e->picture.snap.gpus, g);
 	VEC_PUSH(&e->picture.snap_gpus, s);
-	gpu_index_add(&e->picture, h->snap_at);
 }
 
 static void add_holders(struct engine *e)
 {
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_CAPACITY); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_CAPACITY, i);
-		holder_refresh(&e->book, holder_touch(&e->book, world_pod_name(p), e->time.now), p);
+		holder_refresh(&e->book, holder_of(&e->book, i, e->time.now), p);
 	}
 	inject_look(&e->inject);
 	for (size_t i = 0; i < e->book.holders.count; i++) {
@@ -350,6 +338,7 @@ static void add_holders(struct engine *e)
 			add_holder(e, h);
 		}
 	}
+	kept_index(&e->picture);
 }
 
 /* Whoever holds the tenant's GPU now: the tenant runs on it all the same. Where nobody has told
@@ -422,14 +411,6 @@ static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slo
 	}
 }
 
-/* It runs on one GPU, where a ledger has it, and its conditions say nothing else. */
-static bool is_settled(const struct picture *picture, const struct world_pod *p, uint32_t slot)
-{
-	const struct world_gpu *g = p->gpu;
-	return p->node != WORLD_NONE && !g->gated && g->devices == 1 && !g->waiting_shown &&
-	       g->told != REASON_PINNED_UNSCHEDULABLE && snap_counted(picture, slot);
-}
-
 void snapshot_build(struct engine *e)
 {
 	picture_begin(&e->picture);
@@ -437,17 +418,15 @@ void snapshot_build(struct engine *e)
 	quotas_begin(&e->quotas);
 	resizes_begin(&e->resizes);
 	companies_begin(&e->companies);
+	kept_begin(e);
 	add_nodes(e);
 	health_look(&e->ailments);
 	add_holders(e);
 	scale_discount(&e->scale);
-	for (uint32_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
-		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);
-		add_tenant(e, p, slot);
-		if (!is_settled(&e->picture, p, slot)) {
-			VEC_PUSH(&e->picture.unsettled, i);
-		}
+	kept_end(&e->picture);
+	vec_for_each (const uint32_t, i, &e->picture.unsettled) {
+		add_tenant(e, world_class_at(e->world, WORLD_TENANT, *i),
+			world_class_slot(e->world, WORLD_TENANT, *i));
 	}
 	departed_count(e);
 	landings_count(e);
@@ -457,4 +436,7 @@ void snapshot_build(struct engine *e)
 	mps_settle(&e->picture);
 	quotas_count_waiters(&e->quotas);
 	orphans_find(e);
+	if (e->cfg.check_every > 0 && e->time.step % e->cfg.check_every == 0) {
+		kept_check(e);
+	}
 }

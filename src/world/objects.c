@@ -124,6 +124,7 @@ static void policy_set(struct world *w, const struct change *c)
 	noun_copy(&p->arena, &policy_table, c->policy, &p->noun);
 	p->mark = w->sync[KIND_POLICY].mark;
 	w->version++;
+	w->policies_version++;
 	w->policy_version++;
 }
 
@@ -135,6 +136,7 @@ static void policy_remove(struct world *w, size_t i)
 	VEC_REMOVE_SWAP(&w->policies, i);
 	VEC_REMOVE_SWAP(&w->policy_views, i);
 	w->version++;
+	w->policies_version++;
 	w->policy_version++;
 }
 

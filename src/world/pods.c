@@ -1,5 +1,4 @@
-/* Pods: one small record each, sums per node, and packed nouns for those that have to do with GPUs.
- */
+/* Pods: one small record each, sums per node, and packed nouns for those that have a GPU. */
 #include "pods.h"
 
 #include <stdio.h>
@@ -305,6 +304,7 @@ static void detach_gpu(struct world *w, uint32_t slot)
 		return;
 	}
 	map_remove(&w->gpu_by_uid, key_text(world_pod_uid(p)), slot);
+	pod_changed(w, slot);
 	tenant_unlist(w, slot);
 	gpu_list_remove(w, slot);
 	spaces_leave(w, p->ns, p->gpu->lean ? 0 : noun_size(p));
@@ -323,6 +323,7 @@ static void attach_gpu(struct world *w, uint32_t slot, const struct pod *pod)
 	p->gpu->slot = (uint32_t)w->gpu_pods[p->gpu->class].count;
 	VEC_PUSH(&w->gpu_pods[p->gpu->class], slot);
 	map_put(&w->gpu_by_uid, key_text(world_pod_uid(p)), slot);
+	pod_changed(w, slot);
 	tenant_list(w, slot);
 	w->policy_version++;
 }

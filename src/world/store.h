@@ -3,6 +3,7 @@
 #define WORLD_STORE_H
 
 #include "base/alloc.h"
+#include "base/bits.h"
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/slab.h"
@@ -68,6 +69,8 @@ struct world {
 		VEC_FIELDS(uint32_t);
 	} gpu_pods[WORLD_CLASSES];
 	struct map gpu_by_uid; /* to slots of pods */
+	struct bits changed;   /* slots, as world_changed_pods has it */
+	uint64_t policies_version;
 	struct {
 		VEC_FIELDS(struct world_departed);
 	} departed;
@@ -124,6 +127,12 @@ struct world {
 static inline void node_stamp(struct world *w, struct world_node *n)
 {
 	n->stamp = ++w->nodes_version;
+}
+
+static inline void pod_changed(struct world *w, uint32_t slot)
+{
+	bits_reserve(&w->changed, w->pods.count);
+	bits_put(&w->changed, slot, true);
 }
 
 /* Shares a GPU, or holds one for those who do. */

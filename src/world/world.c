@@ -45,6 +45,7 @@ void world_destroy(struct world *w)
 	missed_finish(w);
 	sightings_finish(w);
 	quotas_finish(w);
+	bits_finish(&w->changed);
 	str_finish(&w->scratch);
 	str_finish(&w->squeezed);
 	intern_destroy(w->words);
@@ -172,9 +173,25 @@ uint64_t world_version(const struct world *w)
 	return w->version;
 }
 
+uint64_t world_policies_version(const struct world *w)
+{
+	return w->policies_version;
+}
+
 uint64_t world_policy_version(const struct world *w)
 {
 	return w->policy_version;
+}
+
+const struct bits *world_changed_pods(struct world *w)
+{
+	bits_reserve(&w->changed, w->pods.count);
+	return &w->changed;
+}
+
+void world_changes_seen(struct world *w)
+{
+	bits_clear(&w->changed);
 }
 
 struct sums {

@@ -18,6 +18,8 @@
 #define AGENTS_MS      500
 #define REACH_MS       10000 /* the canary */
 #define SIZER_ROUND_MS 5000
+/* What an engine keeps from step to step is compared in every so many. */
+#define CHECK_EVERY    1
 
 struct replica {
 	struct clock clock; /* first: the port finds us through it */
@@ -261,6 +263,26 @@ static int64_t look_at_webhook_at(const void *self, const struct turn *turn)
 
 static const struct part webhook_looked_at = {look_at_webhook, look_at_webhook_at, NULL};
 
+/* What an engine keeps from step to step is what it would make anew. */
+static void compare_kept(void *self, const struct turn *turn)
+{
+	const struct replica *r = self;
+	const char *differs = engine_differs(r->control.engine);
+	(void)turn;
+	if (differs != NULL) {
+		sim_fail(r->sim, "kept", "%s", differs);
+	}
+}
+
+static int64_t compare_kept_at(const void *self, const struct turn *turn)
+{
+	(void)self;
+	(void)turn;
+	return TIME_NEVER;
+}
+
+static const struct part kept_compared = {compare_kept, compare_kept_at, NULL};
+
 /* --- a turn --- */
 
 static void leave_when_released(struct replica *r, int64_t now)
@@ -325,7 +347,8 @@ static void begin_control(struct replica *r)
 								    : s->patience_ms,
 			.injection =
 				s->weather.probed && !hooks_of(r)->assumes_env ? "probe" : "env",
-			.partial_ms = hooks_of(r)->partial_ms},
+			.partial_ms = hooks_of(r)->partial_ms,
+			.check_every = CHECK_EVERY},
 		.budget = s->budget};
 	const struct control_port port = {.data = r,
 		.seed = replica_seed,
@@ -344,6 +367,7 @@ static void begin_control(struct replica *r)
 	control_reach(&r->control, true, NULL, 0);
 	r->use = (struct steady_use){.sim = s, .control = &r->control};
 	parts_add(&r->control.parts, &agents_told, r);
+	parts_add(&r->control.parts, &kept_compared, r);
 	parts_add(&r->control.parts, &webhook_looked_at, s->weather.rolled ? r : NULL);
 	control_begin(&r->control, s->weather.rolled ? &sizing : NULL);
 }

@@ -33,6 +33,7 @@ static void step(struct field *f)
 {
 	f->now += 10;
 	engine_step(f->e, (struct engine_now){f->now, f->now}, 1000000, &f->plan);
+	cr_assert_null(engine_differs(f->e), "%s", engine_differs(f->e));
 }
 
 static size_t actions_of(const struct plan *plan, enum action_type type)

@@ -490,6 +490,7 @@ static void check(struct cluster *c)
 		check_told(c, o);
 	}
 	cr_assert_null(world_check(engine_world(c->e)));
+	cr_assert_null(engine_differs(c->e), "%s", engine_differs(c->e));
 }
 
 static void turn(struct cluster *c)
@@ -545,7 +546,7 @@ static void tell_cluster(struct cluster *c)
 
 static void start_engine(struct cluster *c)
 {
-	struct engine_config cfg = {0};
+	struct engine_config cfg = {.check_every = 1};
 	engine_destroy(c->e);
 	c->e = engine_create(&cfg, 1);
 	tell_cluster(c);

@@ -272,7 +272,7 @@ static int capacity_pods(struct cluster *c)
 Test(engine, c12_some_idle_ones_stay_warm)
 {
 	struct cluster *c = cluster_new(1, 3, 1);
-	struct engine_config cfg = {.warm_gpus = 2, .idle_grace_ms = 5000};
+	struct engine_config cfg = {.warm_gpus = 2, .idle_grace_ms = 5000, .check_every = 1};
 	engine_destroy(c->e);
 	c->e = engine_create(&cfg, 1);
 	tell_cluster(c);
@@ -300,7 +300,7 @@ Test(engine, c12_some_idle_ones_stay_warm)
 Test(engine, the_context_of_the_configuration_is_the_smallest_share)
 {
 	struct cluster *c = cluster_new(1, 1, 1);
-	struct engine_config cfg = {.context_mib = 2048};
+	struct engine_config cfg = {.context_mib = 2048, .check_every = 1};
 	engine_destroy(c->e);
 	c->e = engine_create(&cfg, 1);
 	tell_cluster(c);

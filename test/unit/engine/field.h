@@ -22,7 +22,9 @@ struct field {
 /* It leads, and knows that there is nothing. */
 static inline void field_init(struct field *f, const struct engine_config *config)
 {
-	*f = (struct field){.e = engine_create(config, 1), .now = 1000, .rv = 10};
+	struct engine_config checked = *config;
+	checked.check_every = 1;
+	*f = (struct field){.e = engine_create(&checked, 1), .now = 1000, .rv = 10};
 	tell_sync(f->e);
 	tell_lead(f->e);
 }

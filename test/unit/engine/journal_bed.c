@@ -501,7 +501,8 @@ struct bed *bed_new(uint64_t seed, size_t segment_bytes, bool in_memory)
 	struct journal_config jc = {.version = BED_VERSION,
 		.sink = in_memory ? NULL : &sink,
 		.segment_bytes = segment_bytes};
-	struct engine_config ec = {.idle_grace_ms = 5000,
+	struct engine_config ec = {.check_every = 1,
+		.idle_grace_ms = 5000,
 		.runtime_class = "nvidia",
 		.injection = seed % 2 == 0 ? "probe" : NULL};
 	b->bytes = (struct str)STR_INIT(64u << 20);
@@ -531,6 +532,7 @@ void bed_run(struct bed *b, int turns)
 		/* A budget that cuts steps, sometimes. */
 		uint32_t budget = bed_below(b, 3) == 0 ? 1 + (uint32_t)bed_below(b, 12) : 100000;
 		engine_step(b->e, (struct engine_now){b->now, b->now + 7}, budget, &b->plan);
+		cr_assert_null(engine_differs(b->e), "%s", engine_differs(b->e));
 		act(b);
 		b->now += bed_below(b, 20) == 0 ? 15000 : 50 * (1 + (int64_t)bed_below(b, 10));
 	}

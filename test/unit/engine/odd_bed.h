@@ -45,7 +45,9 @@ static inline void tell_node(struct bed *b, const char *name, int64_t gpus, int6
 
 static inline struct bed bed_make_of(const struct engine_config *cfg)
 {
-	struct bed b = {.e = engine_create(cfg, 1), .now = 1000};
+	struct engine_config checked = *cfg;
+	checked.check_every = 1;
+	struct bed b = {.e = engine_create(&checked, 1), .now = 1000};
 	tell_sync(b.e);
 	tell_lead(b.e);
 	return b;
@@ -160,6 +162,7 @@ static inline const struct action *step_within(
 	struct bed *b, uint32_t budget, enum action_type type)
 {
 	engine_step(b->e, (struct engine_now){b->now, b->now}, budget, &b->plan);
+	cr_assert_null(engine_differs(b->e), "%s", engine_differs(b->e));
 	vec_for_each (const struct action, a, &b->plan.actions) {
 		if (a->type == type) {
 			return a;

@@ -28,6 +28,7 @@ static size_t step(struct field *f, int64_t after, bool refused)
 	size_t created = 0;
 	f->now += after;
 	engine_step(f->e, (struct engine_now){f->now, f->now}, 1000000, &f->plan);
+	cr_assert_null(engine_differs(f->e), "%s", engine_differs(f->e));
 	vec_for_each (const struct action, a, &f->plan.actions) {
 		if (a->type == ACTION_CREATE_CAPACITY) {
 			hold(f, a, refused);

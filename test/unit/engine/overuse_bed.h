@@ -120,6 +120,7 @@ static inline void later(struct bed *b, int64_t ms)
 {
 	b->now += ms;
 	engine_step(b->e, (struct engine_now){b->now, WALL + b->now}, 100000, &b->plan);
+	cr_assert_null(engine_differs(b->e), "%s", engine_differs(b->e));
 }
 
 /* So many looks at the same, two seconds apart. */
