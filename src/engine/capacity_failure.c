@@ -30,8 +30,9 @@ static bool is_hopeless(struct step_time *time, const struct holder *h)
 
 bool capacity_failed(struct picture *picture, const struct holder *h)
 {
-	if (pod_is_terminal(&h->pod)) {
-		return true;
+	bool told = h->pod.identity != NULL && h->lost_at < 0 && h->refused_at < 0;
+	if (told || pod_is_terminal(&h->pod)) {
+		return pod_is_terminal(&h->pod);
 	}
 	/* It waits for a node, as it should. */
 	if (holder_asks_for_node(h) && text_empty(h->pod.node)) {

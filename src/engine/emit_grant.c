@@ -125,12 +125,22 @@ static bool is_movable(const struct picture *picture, uint32_t at)
 	return s->node_pins == 0 && s->holder->pod.lingers;
 }
 
+/* What its label says, which is looked up once for each version of it. */
+static bool told_movable(struct holder *h)
+{
+	if (h->label_stamp != h->stamp + 1) {
+		h->label_stamp = h->stamp + 1;
+		h->label_movable =
+			text_equals(pairs_get(&h->pod.labels, LABEL_IN_USE), IN_USE_MOVABLE);
+	}
+	return h->label_movable;
+}
+
 /* What it says of that is not so, and somebody is there whom that may harm or keep. */
 static bool is_mislabelled(const struct picture *picture, uint32_t at)
 {
-	const struct holder *h = picture->snap_gpus.items[at].holder;
-	const char *told = pairs_get(&h->pod.labels, LABEL_IN_USE);
-	bool movable = h->asked_holds ? h->asked_movable : text_equals(told, IN_USE_MOVABLE);
+	struct holder *h = picture->snap_gpus.items[at].holder;
+	bool movable = h->asked_holds ? h->asked_movable : told_movable(h);
 	return picture->snap_gpus.items[at].entries > 0 && movable != is_movable(picture, at);
 }
 

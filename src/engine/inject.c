@@ -198,7 +198,7 @@ bool inject_knows(
 bool inject_is_vain(const struct injecting *inject, const struct holder *h)
 {
 	enum inject_form form;
-	const struct inject_node *n = inject_node_of(inject, h);
+	const struct inject_node *n = inject->resting > 0 ? inject_node_of(inject, h) : NULL;
 	return n != NULL && n->rests && h->pod.identity != NULL && !inject_knows(inject, h, &form);
 }
 
@@ -269,6 +269,7 @@ static void add_nodes(struct injecting *inject)
 {
 	VEC_CLEAR(&inject->nodes);
 	VEC_CLEAR(&inject->proofs);
+	inject->resting = 0;
 	vec_for_each (const struct place_node, n, &inject->picture->snap.nodes) {
 		struct inject_node made = {.memo = WORLD_NONE,
 			.proof = WORLD_NONE,
@@ -316,6 +317,7 @@ static void add_memos(struct injecting *inject)
 			bool rests = inject->picture->time->now < m->until;
 			inject->nodes.items[at].memo = i;
 			inject->nodes.items[at].rests = rests;
+			inject->resting += rests ? 1 : 0;
 			inject->picture->snap.nodes.items[at].no_opening |= rests;
 		}
 	}
@@ -349,8 +351,9 @@ static void add_proofs(struct injecting *inject)
 	arena_reset(&inject->arena);
 	vec_for_each (struct holder *const, each, &inject->picture->book->holders) {
 		const struct holder *h = *each;
-		uint32_t at =
-			is_told(inject, h) ? snap_node_of_holder(inject->picture, h) : WORLD_NONE;
+		uint32_t at = h->pod.claim != NULL && is_told(inject, h)
+				      ? snap_node_of_holder(inject->picture, h)
+				      : WORLD_NONE;
 		if (at != WORLD_NONE && suits(inject, at, h, h->pod.claim)) {
 			add_standing(inject, at, h);
 		}
@@ -441,10 +444,14 @@ static void choose_subjects(struct injecting *inject)
 {
 	vec_for_each (struct holder *const, each, &inject->picture->book->holders) {
 		struct holder *h = *each;
-		struct inject_node *n =
-			inject_may_name(inject, h) ? inject_node_of(inject, h) : NULL;
+		struct inject_node *n = inject_node_of(inject, h);
 		enum inject_form form;
-		if (n == NULL || n->way != INJECT_BY_PROBE || inject_knows(inject, h, &form)) {
+		bool open =
+			n != NULL && n->way == INJECT_BY_PROBE && !inject_knows(inject, h, &form);
+		/* Whether it may be named is asked of others too where a GPU is ill: as long as
+		 * somebody holds that, it is remembered. */
+		if ((!open && inject->ailments->count == 0) || !inject_may_name(inject, h) ||
+			!open) {
 			continue;
 		}
 		uint32_t rank = rank_of(inject, n, h);

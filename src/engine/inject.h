@@ -114,7 +114,8 @@ struct injecting {
 	struct arena arena;
 	struct {
 		VEC_FIELDS(struct inject_node);
-	} nodes; /* beside the snapshot's */
+	} nodes;	  /* beside the snapshot's */
+	uint32_t resting; /* so many of them rest */
 	struct {
 		VEC_FIELDS(struct inject_proof);
 	} proofs;

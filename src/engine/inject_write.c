@@ -87,7 +87,8 @@ const struct inject_claim *inject_proof_for(struct injecting *inject, const stru
 
 bool inject_owes(struct injecting *inject, const struct holder *h)
 {
-	const struct inject_node *n = h->pod.identity != NULL ? inject_node_of(inject, h) : NULL;
+	bool may = inject->proofs.count > 0 && h->pod.identity != NULL;
+	const struct inject_node *n = may ? inject_node_of(inject, h) : NULL;
 	uint32_t at = n != NULL ? n->proof : WORLD_NONE;
 	while (at != WORLD_NONE && inject->proofs.items[at].writer != h) {
 		at = inject->proofs.items[at].next;

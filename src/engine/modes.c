@@ -73,6 +73,21 @@ static bool take_one(struct engine *e, struct waiter *w, uint32_t *looks, struct
 	return false;
 }
 
+/* It is of the other mode, and there might be a GPU for it. */
+static bool waits_for_other(const struct waiter *w, bool mps)
+{
+	return w->asked.mps != mps && w->passed.lacks_since >= 0 && w->hold.uuid == NULL;
+}
+
+static bool anyone_waits(const struct engine *e, bool mps)
+{
+	bool any = false;
+	for (size_t i = 0; i < e->ranked.count && !any; i++) {
+		any = waits_for_other(e->ranked.items[i].waiter, mps);
+	}
+	return any;
+}
+
 /* Those that are on their way out serve as many who wait; more need not go for them. */
 static uint32_t count_going(const struct book *book, bool mps)
 {
@@ -90,14 +105,13 @@ void modes_tend(struct engine *e, struct plan *plan)
 	uint32_t looks = 0;
 	for (int mps = 0; mps < 2; mps++) {
 		/* Of this mode they are idle, of the other one wait. */
-		if (!any_idle(&e->picture, mps == 1)) {
+		if (!anyone_waits(e, mps == 1) || !any_idle(&e->picture, mps == 1)) {
 			continue;
 		}
 		uint32_t going = count_going(&e->book, mps == 1);
 		for (size_t i = 0; i < e->ranked.count && looks < LOOKS_MAX; i++) {
 			struct waiter *w = e->ranked.items[i].waiter;
-			if (w->asked.mps == (mps == 1) || w->passed.lacks_since < 0 ||
-				w->hold.uuid != NULL) {
+			if (!waits_for_other(w, mps == 1)) {
 				continue;
 			}
 			if (going > 0) {

@@ -48,7 +48,10 @@ struct place_verdict walk_best_fit(const struct snapshot *s, const struct place_
 	for (uint32_t i = 0; i < s->gpus.count; i++) {
 		const struct place_gpu *g = &s->gpus.items[i];
 		int64_t milli, mib;
-		if (g->kept_by != 0) {
+		/* What is worse than one that fits is no miss to tell of either. */
+		bool worse =
+			v.gpu != PLACE_NOWHERE && !place_better(s, r, g, &s->gpus.items[v.gpu]);
+		if (g->kept_by != 0 || worse) {
 			continue;
 		}
 		place_share(r, g->usable_mib, &milli, &mib);
@@ -60,12 +63,10 @@ struct place_verdict walk_best_fit(const struct snapshot *s, const struct place_
 			note_gpu_miss(&v, s, i, r, reason);
 			continue;
 		}
-		if (v.gpu == PLACE_NOWHERE || place_better(s, r, g, &s->gpus.items[v.gpu])) {
-			v.gpu = i;
-			v.node = g->node;
-			v.milli = milli;
-			v.mem_mib = mib;
-		}
+		v.gpu = i;
+		v.node = g->node;
+		v.milli = milli;
+		v.mem_mib = mib;
 	}
 	place_settle(&v, s->gpus.count);
 	return v;
