@@ -54,6 +54,10 @@ struct book {
 	} memos;
 	struct map memos_by_name;
 	struct absences absences;
+	struct {
+		uint64_t step; /* of which `lags` is */
+		bool lags;
+	} view; /* view.c */
 };
 
 struct waiter *waiter_touch(struct book *b, const char *uid, int64_t now);

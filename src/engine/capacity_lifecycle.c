@@ -186,7 +186,7 @@ void capacity_tend(struct engine *e, struct plan *plan)
 	}
 	wholes_tend(e, plan);
 	/* An unfinished step has not seen all demand: nobody is idle for sure. */
-	if (!plan->unfinished && e->resume == 0) {
+	if (!plan->unfinished && e->scheduling.resume == 0) {
 		modes_tend(e, plan);
 		tend_idle(e, plan);
 	}

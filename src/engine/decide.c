@@ -169,14 +169,14 @@ static bool place_waiter(struct engine *e, struct waiter *w, struct plan *plan)
 		return false;
 	}
 	w->reason = REASON_GRANTING;
-	if (view_lags(e) || (s->added == 0 && !flights_room(&e->book))) {
+	if (view_lags(&e->book) || (s->added == 0 && !flights_room(&e->book))) {
 		return false;
 	}
 	e->book.flights.decided += s->added == 0 ? 1 : 0;
 	s->added++;
 	s->node_pins += w->pod.keeps_node ? 1 : 0;
 	struct chosen c = {w, v.gpu, v.milli, v.mem_mib};
-	VEC_PUSH(&e->chosen, c);
+	VEC_PUSH(&e->scheduling.chosen, c);
 	return false;
 }
 
@@ -211,7 +211,7 @@ static bool decide_one(struct engine *e, struct waiter *w, struct plan *plan)
 	w->reason = REASON_GRANTING;
 	/* Only an entry that the watch of pods has brought back may be told to the tenant: it was
 	 * acknowledged, and what is known of the node includes all that came before it (C21). */
-	if (!h->asked_holds && flights_room(&e->book) && !view_lags(e) && h->in_world &&
+	if (!h->asked_holds && flights_room(&e->book) && !view_lags(&e->book) && h->in_world &&
 		h->pod.identity != NULL && !text_empty(h->pod.node) &&
 		!inject_awaits(&e->inject, w, h)) {
 		place_in_turn(e, w, h, g, plan);
@@ -231,9 +231,9 @@ static void note_judged(const struct step_time *time, struct waiter *w)
 
 void decide(struct engine *e, uint32_t budget, struct plan *plan)
 {
-	VEC_CLEAR(&e->chosen);
+	VEC_CLEAR(&e->scheduling.chosen);
 	uint32_t work = 0;
-	uint32_t i = e->resume < e->ranked.count ? e->resume : 0;
+	uint32_t i = e->scheduling.resume < e->ranked.count ? e->scheduling.resume : 0;
 	uint32_t first = i;
 	e->time.round = i == 0 ? e->time.step : e->time.round;
 	e->picture.looked_at = 0;
@@ -253,10 +253,10 @@ void decide(struct engine *e, uint32_t budget, struct plan *plan)
 		inject_reason(&e->inject, w);
 		note_judged(&e->time, w);
 		reserve_judge(e, w, lacks);
-		e->report.decisions++;
+		e->scheduling.report->decisions++;
 		work += 1 + (uint32_t)(e->picture.looked_at / LOOKS_A_UNIT);
 	}
-	e->resume = plan->unfinished ? i : 0;
+	e->scheduling.resume = plan->unfinished ? i : 0;
 	if (!plan->unfinished) {
 		wholes_until(e, NULL, plan);
 	}

@@ -36,8 +36,7 @@ static bool is_held(
 	struct absence *a = absence_of(&e->book, uid, e->time.now);
 	text_set(&a->holder, h != NULL ? h->name : "");
 	wake_by(&e->time, a->since + e->cfg.held_ms);
-	a->ended =
-		a->ended || health_shows_gone(&e->ailments, node, device_of(h, d), uid, a->since);
+	a->ended = a->ended || health_shows_gone(e->world, node, device_of(h, d), uid, a->since);
 	bool held = !a->ended && e->time.now - a->since < e->cfg.held_ms;
 	if (!held && d != NULL) {
 		world_departed_end(e->world, d); /* once and for all */

@@ -23,9 +23,9 @@ static void warn_doubled(
 }
 
 /* The map has the first of those that tell one UUID. */
-void report_doubled_gpus(struct engine *e, struct plan *plan)
+uint32_t report_doubled_gpus(struct engine *e, struct plan *plan)
 {
-	e->report.gpus_doubled = 0;
+	uint32_t doubled = 0;
 	for (uint32_t i = 0; i < e->picture.snap_gpus.count; i++) {
 		const struct snap_gpu *gpu = &e->picture.snap_gpus.items[i];
 		if (!gpu->repeats && gpu->same == WORLD_NONE) {
@@ -42,8 +42,9 @@ void report_doubled_gpus(struct engine *e, struct plan *plan)
 			continue;
 		}
 		struct holder *other = e->picture.snap_gpus.items[first].holder;
-		e->report.gpus_doubled++;
+		doubled++;
 		warn_doubled(e, other, h, plan);
 		warn_doubled(e, h, other, plan);
 	}
+	return doubled;
 }

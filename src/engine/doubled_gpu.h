@@ -2,10 +2,12 @@
 #ifndef ENGINE_DOUBLED_GPU_H
 #define ENGINE_DOUBLED_GPU_H
 
+#include <stdint.h>
+
 struct engine;
 struct plan;
 
 /* Counts them, and warns about each capacity pod once. */
-void report_doubled_gpus(struct engine *e, struct plan *plan);
+uint32_t report_doubled_gpus(struct engine *e, struct plan *plan);
 
 #endif

@@ -8,7 +8,7 @@
 
 struct action *emit(struct engine *e, struct plan *plan, enum action_type type)
 {
-	return plan_add(plan, type, ++e->next_action);
+	return plan_add(plan, type, ++e->emitter.next_action);
 }
 
 struct about about_pod(const struct world_pod *p)
@@ -90,7 +90,7 @@ static struct action *create(
 	struct action *a = emit(e, plan, ACTION_CREATE_CAPACITY);
 	a->ns = NAME_NAMESPACE;
 	a->name = text_in(plan, name);
-	a->runtime_class = text_in(plan, e->runtime_class);
+	a->runtime_class = text_in(plan, e->picture.cfg->runtime_class);
 	copy_tolerations(plan, a, pod);
 	return a;
 }
@@ -135,7 +135,6 @@ struct holder *emit_create(
 	if (!free_name(&e->book, node, name, sizeof name) || !openings_take(e)) {
 		return NULL;
 	}
-	e->report.gpus_opening++;
 	struct holder *h = holder_touch(&e->book, name, e->time.now);
 	text_set(&h->node, node);
 	emit_create_again(e, h, pod, plan);

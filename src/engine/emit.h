@@ -10,8 +10,18 @@
 
 struct engine;
 struct holder;
+struct openings;
+struct picture;
 struct waiter;
 struct world_pod;
+
+/* Where a step's decisions are written, and what is needed to write them. */
+struct emitter {
+	struct picture *picture; /* borrowed, as are these */
+	struct openings *openings;
+	struct plan *plan;    /* of the step that runs */
+	uint64_t next_action; /* the last number that was given */
+};
 
 /* The plan's next action, under its number. */
 struct action *emit(struct engine *e, struct plan *plan, enum action_type type);

@@ -84,8 +84,8 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 				world_pod_uid(p), p->ns, world_pod_name(p), share.milli, share.mib};
 		}
 	}
-	for (size_t i = 0; i < e->chosen.count && next.count < MODEL_GRANTS_MAX; i++) {
-		const struct chosen *c = &e->chosen.items[i];
+	for (size_t i = 0; i < e->scheduling.chosen.count && next.count < MODEL_GRANTS_MAX; i++) {
+		const struct chosen *c = &e->scheduling.chosen.items[i];
 		if (c->gpu == at && !ledger_has(&next, c->waiter->uid)) {
 			items[next.count++] = (struct grant){c->waiter->uid, c->waiter->pod.ns,
 				c->waiter->pod.name, c->milli, c->mem_mib};
@@ -189,7 +189,7 @@ void emit_grants(struct engine *e, struct plan *plan)
 {
 	/* From now on they count as sent. */
 	e->book.flights.decided = 0;
-	if (view_lags(e)) {
+	if (view_lags(&e->book)) {
 		return;
 	}
 	for (uint32_t i = 0; i < e->picture.snap_gpus.count; i++) {

@@ -40,6 +40,40 @@ static void set_defaults(struct engine_config *c)
 	c->evictions_per_minute = c->evictions_per_minute > 0 ? c->evictions_per_minute : 30;
 }
 
+/* Each concern to what it asks of others. */
+static void introduce(struct engine *e)
+{
+	struct picture *picture = &e->picture;
+	e->ailments.picture = e->openings.picture = e->quotas.picture = e->turns.picture = picture;
+	e->companies.picture = e->shuns.picture = e->needs.picture = picture;
+	e->companies.seed = e->seed;
+	e->shuns.companies = &e->companies;
+	e->needs.shuns = &e->shuns;
+	e->scale.picture = e->policies.picture = picture;
+	e->scale.pools = e->policies.pools = e->pools;
+	orphans_init(&e->orphans, picture);
+	evictions_init(&e->evictions, picture);
+	resizes_init(&e->resizes, &e->quotas);
+	inject_init(&e->inject, picture, &e->ailments, text_or(e->cfg.injection, "env"));
+	wholes_init(&e->wholes, &e->needs);
+	e->scheduling = (struct scheduling){.picture = picture,
+		.ranked = &e->ranked,
+		.companies = &e->companies,
+		.needs = &e->needs,
+		.quotas = &e->quotas,
+		.wholes = &e->wholes,
+		.shuns = &e->shuns,
+		.turns = &e->turns,
+		.resizes = &e->resizes,
+		.inject = &e->inject,
+		.scale = &e->scale,
+		.openings = &e->openings,
+		.report = &e->report};
+	e->preempting.scheduling = &e->scheduling;
+	e->preempting.evictions = &e->evictions;
+	e->emitter = (struct emitter){.picture = picture, .openings = &e->openings};
+}
+
 struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 {
 	struct engine *e = xcalloc(1, sizeof *e);
@@ -55,14 +89,8 @@ struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 	rng_seed(&e->rng, seed);
 	book_init(&e->book, &e->time, e->world, &e->rng);
 	picture_init(&e->picture, &e->cfg, &e->time, e->world, &e->book);
-	struct picture *picture = &e->picture;
-	orphans_init(&e->orphans, picture);
-	evictions_init(&e->evictions, picture);
-	resizes_init(&e->resizes, picture);
-	inject_init(&e->inject, picture, &e->ailments, text_or(config->injection, "env"));
-	wholes_init(&e->wholes, picture);
-	e->ailments.picture = e->needs.picture = e->quotas.picture = picture;
-	e->scale.picture = e->shuns.picture = e->turns.picture = picture;
+	e->picture.runtime = &e->runtime;
+	introduce(e);
 	return e;
 }
 
@@ -71,7 +99,7 @@ void engine_destroy(struct engine *e)
 	if (e == NULL) {
 		return;
 	}
-	policies_finish(e);
+	policies_finish(&e->policies);
 	book_finish(&e->book);
 	orphans_finish(&e->orphans);
 	health_forget(&e->ailments);
@@ -88,7 +116,7 @@ void engine_destroy(struct engine *e)
 	companies_finish(&e->companies);
 	VEC_FINISH(&e->ranked);
 	ranking_finish(&e->ranking);
-	VEC_FINISH(&e->chosen);
+	VEC_FINISH(&e->scheduling.chosen);
 	VEC_FINISH(&e->quotas.used);
 	wholes_finish(&e->wholes);
 	pools_destroy(e->pools);
@@ -107,14 +135,20 @@ void engine_record(struct engine *e, struct journal *journal)
 	}
 }
 
+/* What the last complete pass of the watchdog found. */
+static void note_overuse(struct engine_report *report, const struct overuse_found *found)
+{
+	report->tenants_over = found->over;
+	report->tenants_contended = found->contended;
+	report->over_mib = found->over_mib;
+}
+
 /* Each part forgets what the last term left, but for what may still happen of that. */
 static void begin_term(struct engine *e)
 {
 	book_new_term(&e->book);
-	/* What the last complete pass of another term found. */
-	e->report.tenants_over = e->report.tenants_contended = 0;
-	e->report.over_mib = 0;
 	evictions_new_term(&e->evictions);
+	note_overuse(&e->report, &e->evictions.overuses.found);
 	resizes_new_term(&e->resizes);
 	shuns_clear(&e->shuns);
 	turns_forget(&e->turns);
@@ -124,7 +158,7 @@ static void begin_term(struct engine *e)
 	orphans_init(&e->orphans, &e->picture);
 	health_forget(&e->ailments);
 	wholes_finish(&e->wholes);
-	wholes_init(&e->wholes, &e->picture);
+	wholes_init(&e->wholes, &e->needs);
 }
 
 /* A capacity pod that came and went between two steps: no step would ever meet it, and it would be
@@ -194,8 +228,8 @@ bool engine_observe(struct engine *e, const struct change *c)
 
 static bool nothing_to_do(const struct engine *e, int64_t now)
 {
-	bool changed =
-		e->time.dirty || e->resume != 0 || e->decided_version != world_version(e->world);
+	bool changed = e->time.dirty || e->scheduling.resume != 0 ||
+		       e->decided_version != world_version(e->world);
 	return !changed && now < e->time.deadline;
 }
 
@@ -233,7 +267,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	drain_capacity(e, plan);
 	orphans_tend(e, plan);
 	overuse_tend(e);
-	report_doubled_gpus(e, plan);
+	e->report.gpus_doubled = report_doubled_gpus(e, plan);
 	report_waiting(e, now, plan);
 	departed_report(e, plan);
 	evictions_report(e, plan);
@@ -246,6 +280,8 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	book_sweep(&e->book);
 	wholes_sweep(&e->wholes);
 	e->decided_version = version;
+	e->report.gpus_opening += e->openings.made;
+	e->report.gpus_orphaned = orphans_count(&e->orphans);
 	e->report.steps++;
 }
 
@@ -263,16 +299,18 @@ static void step(struct engine *e, struct engine_now now, uint32_t budget, struc
 	}
 	overuse_step(e, now, budget / OVERUSE_PART, plan);
 	policies_step(e, now, budget / POLICIES_PART, plan);
+	note_overuse(&e->report, &e->evictions.overuses.found);
 }
 
 static bool is_passing(const struct engine *e)
 {
-	return policies_running(e) || overuse_running(e);
+	return policies_running(&e->policies) || overuse_running(e);
 }
 
 void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
 {
 	plan_reset(plan);
+	e->emitter.plan = plan;
 	bool decides = e->leads && world_all_synced(e->world);
 	/* Such a step changes nothing, and is not worth a line in the journal either. */
 	if (decides && nothing_to_do(e, now.mono_ms) && !is_passing(e)) {
@@ -291,7 +329,7 @@ int64_t engine_next_deadline(const struct engine *e)
 {
 	/* Without the lead or a whole picture there is nothing to be early for. */
 	bool decides = e->leads && world_all_synced(e->world);
-	bool goes_on = e->resume != 0 || e->time.dirty || is_passing(e);
+	bool goes_on = e->scheduling.resume != 0 || e->time.dirty || is_passing(e);
 	return decides && goes_on ? 0 : e->time.deadline;
 }
 
@@ -311,6 +349,28 @@ bool engine_wants_state(const struct engine *e, uint32_t node)
 const char *engine_differs(const struct engine *e)
 {
 	return e->picture.kept.differs.len > 0 ? str_text(&e->picture.kept.differs) : NULL;
+}
+
+size_t engine_heard(const struct engine *e, struct heard *ret_list, size_t room)
+{
+	return health_heard(&e->ailments, ret_list, room);
+}
+
+void engine_share_fate(const struct engine *e, const char *uid, struct share_fate *ret)
+{
+	resize_fate(&e->resizes, uid, ret);
+}
+
+enum share_state engine_share_state(const struct engine *e, const char *uid)
+{
+	struct share_fate fate;
+	resize_fate(&e->resizes, uid, &fate);
+	return fate.state;
+}
+
+bool engine_evicts(const struct engine *e, const char *uid)
+{
+	return evicts(&e->evictions, uid);
 }
 
 const struct world *engine_world(const struct engine *e)

@@ -28,6 +28,8 @@ void evictions_init(struct evictions *evictions, struct picture *picture)
 	evictions->picture = picture;
 	map_init(&evictions->by_uid, eviction_same, evictions);
 	overuses_init(&evictions->overuses);
+	evictions->overuses.picture = picture;
+	evictions->overuses.evictions = evictions;
 }
 
 static struct eviction *eviction_find(struct evictions *evictions, const char *uid)
@@ -268,12 +270,12 @@ void eviction_settle(struct engine *e, int64_t now, uint64_t id, const struct ou
 	}
 }
 
-bool engine_evicts(const struct engine *e, const char *uid)
+bool evicts(const struct evictions *evictions, const char *uid)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
-	const struct world_pod *p = world_pod_by_uid(e->world, uid);
+	const struct world_pod *p = world_pod_by_uid(evictions->picture->world, uid);
 	const char *owner = p != NULL ? pod_of(p, &arena).owner.uid : NULL;
-	vec_for_each (const struct eviction, v, &e->evictions.items) {
+	vec_for_each (const struct eviction, v, &evictions->items) {
 		bool same = strcmp(v->uid, uid) == 0;
 		bool kin = owner != NULL && text_equals(v->owner, owner);
 		if (is_on_its_way(v) && (same || kin)) {

@@ -109,6 +109,8 @@ enum evict_state evict_look(struct engine *e, const struct world_pod *p, enum re
 /* A budget refused it, or another pod of its owner, when it was asked for last. Where several have
  * to go it is asked first, so that nobody else goes in vain. */
 bool evict_is_doubtful(const struct evictions *evictions, const struct world_pod *p);
+/* That pod, or another one of its owner, is being taken down. */
+bool evicts(const struct evictions *evictions, const char *uid);
 
 /* recycle.c, drain.c: those of whom the engine finds out by itself */
 void recycle_tenants(struct engine *e, struct plan *plan);

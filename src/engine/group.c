@@ -65,7 +65,7 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 	struct group *g = &w->group;
 	w->reason = REASON_GRANTING;
 	/* As for one GPU: what the watch has brought back, and a node that is known (C21). */
-	if (!all_acknowledged(e, w) || !all_sure(&e->picture, g) || view_lags(e) ||
+	if (!all_acknowledged(e, w) || !all_sure(&e->picture, g) || view_lags(&e->book) ||
 		!flights_room(&e->book)) {
 		return;
 	}
@@ -149,7 +149,7 @@ static bool find(struct engine *e, struct waiter *w, struct plan *plan, struct p
 static void take(struct engine *e, struct waiter *w, const struct place_group *g, struct plan *plan)
 {
 	struct holder *opening = NULL;
-	bool busy = view_lags(e);
+	bool busy = view_lags(&e->book);
 	for (uint32_t i = 0; i < g->count; i++) {
 		struct snap_gpu *s = &e->picture.snap_gpus.items[g->gpus[i]];
 		enum gpu_state state = e->picture.snap.gpus.items[g->gpus[i]].state;
@@ -176,7 +176,7 @@ static void take(struct engine *e, struct waiter *w, const struct place_group *g
 			e->picture.snap_gpus.items[g->gpus[i]].added == 0 ? 1 : 0;
 		e->picture.snap_gpus.items[g->gpus[i]].added++;
 		e->picture.snap_gpus.items[g->gpus[i]].node_pins += w->pod.keeps_node ? 1 : 0;
-		VEC_PUSH(&e->chosen, c);
+		VEC_PUSH(&e->scheduling.chosen, c);
 	}
 }
 

@@ -95,10 +95,10 @@ void health_remember(struct engine *e, const struct heard *h)
 	e->time.dirty = true;
 }
 
-size_t engine_heard(const struct engine *e, struct heard *ret_list, size_t room)
+size_t health_heard(const struct ailments *ailments, struct heard *ret_list, size_t room)
 {
 	size_t n = 0;
-	vec_for_each (const struct ailment, a, &e->ailments) {
+	vec_for_each (const struct ailment, a, ailments) {
 		if (a->heard_by != NULL && n < room) {
 			ret_list[n++] = (struct heard){
 				a->uuid, a->node, a->why, a->heard_by, a->node_boot, a->node_reset};
@@ -237,10 +237,10 @@ static bool lists_all(const struct node_state *s, const char *uuids)
 	return true;
 }
 
-bool health_shows_gone(const struct ailments *ailments, uint32_t node, const char *uuid,
-	const char *uid, int64_t since)
+bool health_shows_gone(
+	const struct world *world, uint32_t node, const char *uuid, const char *uid, int64_t since)
 {
-	const struct node_state *s = world_state_of(ailments->picture->world, node);
+	const struct node_state *s = world_state_of(world, node);
 	if (s == NULL || uuid == NULL || s->seen_ms < since + SETTLE_MS) {
 		return false;
 	}

@@ -20,6 +20,7 @@ struct heard;
 struct holder;
 struct picture;
 struct plan;
+struct world;
 
 /* A device that was told not to be healthy, and not long enough the contrary since. */
 struct ailment {
@@ -46,8 +47,8 @@ bool health_is_ill(const struct ailments *ailments, const struct holder *h); /* 
 bool health_wants_state(const struct ailments *ailments, const char *node);
 /* `uid` was not on the node of this world's index at some time after `since`; an agent said so that
  * knows the device. */
-bool health_shows_gone(const struct ailments *ailments, uint32_t node, const char *uuid,
-	const char *uid, int64_t since);
+bool health_shows_gone(
+	const struct world *world, uint32_t node, const char *uuid, const char *uid, int64_t since);
 void health_report(struct engine *e, struct plan *plan);
 /* A warning to those who run on that GPU and to the capacity pod that holds it. False: there is
  * nobody. */
@@ -59,6 +60,8 @@ bool gpu_tell(struct engine *e, const struct gpu_at *gpu, const char *reason, co
 void health_forget(struct ailments *ailments); /* all of it */
 /* An event that a former leader remembers. What is known of the device already counts. */
 void health_remember(struct engine *e, const struct heard *h);
+/* Events that are not over. */
+size_t health_heard(const struct ailments *ailments, struct heard *ret_list, size_t room);
 /* What is fenced on the node, for metrics. */
 uint32_t health_count(const struct ailments *ailments, const char *node);
 

@@ -176,7 +176,7 @@ static void save_engine(struct saving *s)
 	struct str *out = record_begin(s, RECORD_ENGINE);
 	const struct journal_versions current = {
 		.decided = e->decided_version == world_version(e->world),
-		.policies = e->policy_version == world_policy_version(e->world)};
+		.policies = e->policies.version == world_policy_version(e->world)};
 	record_pack(out, &journal_versions_table, &current);
 	record_pack(out, &engine_table, e);
 	record_end(s);
@@ -200,8 +200,8 @@ void state_save(struct engine *e, struct str *scratch, state_put put, void *data
 		record_end(&s);
 	}
 	save_lists(&s);
-	if (e->pass != NULL) {
-		record_pack(record_begin(&s, RECORD_PASS), &policies_pass_table, e->pass);
+	if (e->policies.pass != NULL) {
+		record_pack(record_begin(&s, RECORD_PASS), &policies_pass_table, e->policies.pass);
 		record_end(&s);
 	}
 	save_engine(&s);
@@ -317,10 +317,11 @@ static bool load_item(struct engine *e, const struct state_list *l, struct unpac
 
 static bool load_pass(struct engine *e, struct unpack *u)
 {
-	if (e->pass != NULL || !record_unpack(u, &policies_pass_table, policies_pass_of(e))) {
+	if (e->policies.pass != NULL ||
+		!record_unpack(u, &policies_pass_table, policies_pass_of(&e->policies))) {
 		return false;
 	}
-	policies_pass_index(e->pass);
+	policies_pass_index(e->policies.pass);
 	return true;
 }
 
@@ -335,7 +336,7 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	}
 	/* Versions only grow: one less is never reached again. */
 	e->decided_version = current.decided ? version : version - 1;
-	e->policy_version = current.policies ? policy_version : policy_version - 1;
+	e->policies.version = current.policies ? policy_version : policy_version - 1;
 	return e->resizes.awake <= e->resizes.items.count && overuses_index(&e->evictions.overuses);
 }
 

@@ -12,6 +12,7 @@
 
 struct engine;
 struct picture;
+struct shuns;
 struct world;
 
 /* A GPU pod that is on a node, or will be. */
@@ -33,8 +34,9 @@ struct zoning {
 #define ZONINGS_MAX 16
 
 struct needs {
-	struct picture *picture; /* borrowed */
-	struct arena arena;	 /* of the snapshot's `promised`, and of guests */
+	struct picture *picture; /* borrowed, as are these */
+	const struct shuns *shuns;
+	struct arena arena; /* of the snapshot's `promised`, and of guests */
 	struct {
 		VEC_FIELDS(struct guest);
 	} guests;

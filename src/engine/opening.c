@@ -10,7 +10,7 @@
 
 void openings_count(struct engine *e)
 {
-	e->openings.fresh = 0;
+	e->openings.fresh = e->openings.made = 0;
 	e->openings.until = TIME_NEVER;
 	e->openings.refused[false] = e->openings.refused[true] = false;
 	for (uint32_t i = 0; i < e->picture.snap_gpus.count; i++) {
@@ -33,6 +33,7 @@ bool openings_take(struct engine *e)
 		wake_by(&e->time, e->openings.until);
 		return false;
 	}
+	e->openings.made++;
 	e->openings.fresh++;
 	e->openings.until = time_min(e->openings.until, e->time.now + OPENING_FRESH_MS);
 	return true;

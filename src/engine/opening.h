@@ -6,10 +6,13 @@
 #include <stdint.h>
 
 struct engine;
+struct picture;
 
 /* Of the step that runs. Those that something keeps up do not count, and so hold up nobody
  * elsewhere. */
 struct openings {
+	struct picture *picture; /* borrowed */
+	uint32_t made;		 /* in this step */
 	uint32_t fresh;
 	int64_t until;	 /* when the first of them counts no more */
 	bool refused[2]; /* without MPS, with it: an admission policy lets one not be made */

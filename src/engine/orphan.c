@@ -284,16 +284,21 @@ void orphans_find(struct engine *e)
 {
 	VEC_CLEAR(&e->orphans.stranded);
 	sweep(&e->orphans);
-	e->report.gpus_orphaned = 0;
 	if (e->picture.forgotten > 0) {
 		index_outside(&e->orphans);
 		find_stranded(&e->orphans);
 	}
-	vec_for_each (const struct orphan, o, &e->orphans.items) {
-		e->report.gpus_orphaned += is_now(&e->time, o) ? 1 : 0;
-	}
 	keep_time(&e->orphans);
 	searches_plan(&e->orphans);
+}
+
+uint32_t orphans_count(const struct orphans *orphans)
+{
+	uint32_t n = 0;
+	vec_for_each (const struct orphan, o, &orphans->items) {
+		n += is_now(orphans->picture->time, o) ? 1 : 0;
+	}
+	return n;
 }
 
 bool orphan_is_late(const struct picture *picture, const struct orphan *o)

@@ -84,6 +84,8 @@ struct orphan *orphan_find(struct orphans *orphans, const char *uuid, const char
 bool gpu_is_anybodys(struct orphans *orphans, const char *uuid, const char *node);
 /* In the snapshot, after everybody was counted. */
 void orphans_find(struct engine *e);
+uint32_t orphans_count(const struct orphans *orphans); /* after it */
+uint32_t orphans_count(const struct orphans *orphans); /* in this step */
 void orphans_tend(struct engine *e, struct plan *plan);
 /* It was searched for long enough. */
 bool orphan_is_late(const struct picture *picture, const struct orphan *o);

@@ -260,8 +260,9 @@ struct crowd *crowd_touch(struct engine *e, const char *uuid)
 }
 
 /* Those of the node, and who is over there. */
-static void crowds_begin(struct engine *e, struct overuses *all)
+static void crowds_begin(struct engine *e)
 {
+	struct overuses *all = &e->evictions.overuses;
 	VEC_CLEAR(&all->crowded);
 	vec_for_each (const uint32_t, at, &all->here) {
 		struct overuse *o = &all->items.items[*at];
@@ -283,10 +284,10 @@ static void crowds_begin(struct engine *e, struct overuses *all)
 
 static void count_member(struct engine *e, const struct world_pod *p)
 {
-	const struct overuses *all = &e->evictions.overuses;
+	struct overuses *all = &e->evictions.overuses;
 	struct told t = told_of(p->gpu->uuid, NULL);
 	while (told_next(&t)) {
-		struct crowd *c = crowd_find(&e->evictions.overuses, t.uuid);
+		struct crowd *c = crowd_find(all, t.uuid);
 		if (c != NULL && c->visit == all->pass.visit) {
 			bool going = evict_look(e, p, REASON_MEMORY_OVERUSE) == EVICT_GOING;
 			c->leaving = c->leaving || going;
@@ -299,7 +300,7 @@ static void count_member(struct engine *e, const struct world_pod *p)
 static void crowds_gather(struct engine *e, const struct world_node *n)
 {
 	struct overuses *all = &e->evictions.overuses;
-	crowds_begin(e, all);
+	crowds_begin(e);
 	for (size_t i = 0; i < n->tenants.count && all->crowded.count > 0; i++) {
 		const struct world_pod *p = world_pod_at(e->world, n->tenants.items[i]);
 		if (!p->gpu->gated && p->gpu->uuid != NULL && !world_pod_terminal(p)) {

@@ -22,6 +22,7 @@
 #include "engine/engine.h"
 
 struct engine;
+struct evictions;
 struct node_state;
 struct picture;
 struct plan;
@@ -90,6 +91,12 @@ enum overuse_stage {
 	OVERUSE_STAGES
 };
 
+/* What people and metrics ask of a complete pass. */
+struct overuse_found {
+	uint32_t over, contended;
+	int64_t over_mib;
+};
+
 struct overuse_pass {
 	enum overuse_stage stage;
 	uint64_t at;	      /* of a list, that many are left; else the node */
@@ -104,6 +111,8 @@ struct overuse_pass {
 /* There may be as many of each as there are tenants, so each is found by its key. They come and go
  * through overuse_find.c alone. */
 struct overuses {
+	struct picture *picture; /* borrowed, as are these */
+	struct evictions *evictions;
 	struct {
 		VEC_FIELDS(struct overuse);
 		struct map by_key; /* uid and uuid */
@@ -128,6 +137,7 @@ struct overuses {
 	} crowded; /* the same of crowds */
 	int64_t next_at;
 	struct overuse_pass pass;
+	struct overuse_found found; /* by the last complete pass of this term */
 };
 
 /* A pass begins once a second, whatever calls it. */

@@ -167,13 +167,11 @@ static void look_at_crowd(struct overuses *all)
 }
 
 /* What was found is told when all of it is. */
-static void look_at_failed(struct engine *e, struct overuses *all)
+static void look_at_failed(struct overuses *all)
 {
 	struct overuse_pass *pass = &all->pass;
 	if (!take(pass, all->failures.count)) {
-		e->report.tenants_over = pass->over;
-		e->report.tenants_contended = pass->contended;
-		e->report.over_mib = pass->over_mib;
+		all->found = (struct overuse_found){pass->over, pass->contended, pass->over_mib};
 		enter(pass, OVERUSE_RESTS, 0);
 		return;
 	}
@@ -203,7 +201,7 @@ static void go_on(struct engine *e, struct engine_now now, struct plan *plan)
 		look_at_crowd(all);
 		break;
 	case OVERUSE_FAILED:
-		look_at_failed(e, all);
+		look_at_failed(all);
 		break;
 	case OVERUSE_RESTS:
 	case OVERUSE_STAGES:

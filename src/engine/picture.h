@@ -20,6 +20,7 @@
 struct book;
 struct engine_config;
 struct holder;
+struct runtime;
 struct step_time;
 struct waiter;
 struct world;
@@ -47,10 +48,11 @@ struct snap_gpu {
 
 /* The picture itself. */
 struct picture {
-	const struct engine_config *cfg; /* borrowed, as are the next three */
+	const struct engine_config *cfg; /* borrowed, as are the next four */
 	struct step_time *time;
 	struct world *world;
 	struct book *book;
+	struct runtime *runtime;
 	struct snapshot snap;
 	uint32_t searches;  /* for a GPU */
 	size_t looked_at;   /* GPUs, nodes and guests, by the decision that runs */

@@ -38,15 +38,16 @@ static struct policy_set policy_set_of(const struct world *world)
 	return set;
 }
 
-struct policies_pass *policies_pass_of(struct engine *e)
+struct policies_pass *policies_pass_of(struct policies *policies)
 {
-	if (e->pass == NULL) {
-		e->pass = xcalloc(1, sizeof *e->pass);
-		map_init(&e->pass->met_index, met_same, e->pass);
-		map_init(&e->pass->told_index, told_same, e->pass);
-		e->pass->started_at = INT64_MIN / 2;
+	if (policies->pass == NULL) {
+		struct policies_pass *made = xcalloc(1, sizeof *made);
+		map_init(&made->met_index, met_same, made);
+		map_init(&made->told_index, told_same, made);
+		made->started_at = INT64_MIN / 2;
+		policies->pass = made;
 	}
-	return e->pass;
+	return policies->pass;
 }
 
 void policies_pass_index(struct policies_pass *p)
@@ -70,7 +71,7 @@ static void pass_begin(struct engine *e, struct policies_pass *p, int64_t now)
 	for (uint32_t i = policy_set_of(e->world).count; i > 0; i--) {
 		VEC_PUSH(&p->cells, (struct policy_tally){0});
 	}
-	e->policy_version = world_policy_version(e->world);
+	e->policies.version = world_policy_version(e->world);
 }
 
 /* One workload counts once, however many pods it has. */
@@ -97,7 +98,7 @@ enum telling { TELL_NOT, TELL_AGAIN, TELL_FIRST };
 /* What was told and does not show up is told again: the write may have failed. */
 static enum telling telling(struct engine *e, const struct pod *pod, enum reason reason)
 {
-	struct policies_pass *p = e->pass;
+	struct policies_pass *p = e->policies.pass;
 	uint64_t hash = hash_text(pod->uid) + (uint64_t)reason;
 	if (p->told.count >= TOLD_MAX) {
 		VEC_CLEAR(&p->told);
@@ -208,7 +209,7 @@ static void look_for_bad_notes(struct engine *e, struct plan *plan, const struct
 
 static void visit(struct engine *e, const struct world_pod *wp, struct plan *plan)
 {
-	struct policies_pass *p = e->pass;
+	struct policies_pass *p = e->policies.pass;
 	struct pod pod;
 	if (wp->gpu == NULL || wp->gpu->class == WORLD_CAPACITY || wp->gpu->class == WORLD_PROBE ||
 		world_pod_terminal(wp) || !world_pod_unpack(wp, &p->arena, &pod)) {
@@ -236,7 +237,7 @@ static bool status_is_right(const struct policy *p, const struct policy_tally *t
 
 static void pass_end(struct engine *e, int64_t now, struct plan *plan)
 {
-	struct policies_pass *p = e->pass;
+	struct policies_pass *p = e->policies.pass;
 	struct policy_set set = policy_set_of(e->world);
 	p->running = false;
 	for (uint32_t i = 0; i < set.count && i < p->cells.count; i++) {
@@ -269,8 +270,8 @@ static void pass_end(struct engine *e, int64_t now, struct plan *plan)
 
 void policies_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
 {
-	struct policies_pass *p = policies_pass_of(e);
-	bool changed = e->policy_version != world_policy_version(e->world);
+	struct policies_pass *p = policies_pass_of(&e->policies);
+	bool changed = e->policies.version != world_policy_version(e->world);
 	bool again = p->asked_at != 0 && now.mono_ms - p->asked_at >= AGAIN_MS;
 	if (!p->running) {
 		if (!changed && !again) {
@@ -301,21 +302,22 @@ void policies_step(struct engine *e, struct engine_now now, uint32_t budget, str
 	}
 }
 
-bool policies_running(const struct engine *e)
+bool policies_running(const struct policies *policies)
 {
-	return e->pass != NULL && e->pass->running;
+	return policies->pass != NULL && policies->pass->running;
 }
 
-void policies_finish(struct engine *e)
+void policies_finish(struct policies *policies)
 {
-	if (e->pass == NULL) {
+	struct policies_pass *p = policies->pass;
+	if (p == NULL) {
 		return;
 	}
-	VEC_FINISH(&e->pass->cells);
-	VEC_FINISH(&e->pass->met);
-	VEC_FINISH(&e->pass->told);
-	map_finish(&e->pass->met_index);
-	map_finish(&e->pass->told_index);
-	arena_finish(&e->pass->arena);
-	free(e->pass);
+	VEC_FINISH(&p->cells);
+	VEC_FINISH(&p->met);
+	VEC_FINISH(&p->told);
+	map_finish(&p->met_index);
+	map_finish(&p->told_index);
+	arena_finish(&p->arena);
+	free(p);
 }

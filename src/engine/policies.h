@@ -3,7 +3,18 @@
 #ifndef ENGINE_POLICIES_H
 #define ENGINE_POLICIES_H
 
-#include "state.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "engine/engine.h"
+#include "size/policy_resolution.h"
+
+struct picture;
+struct plan;
+struct pools;
 
 /* A pod that was told something, and when last. */
 struct told_pod {
@@ -31,11 +42,18 @@ struct policies_pass {
 	int64_t asked_at;
 };
 
+struct policies {
+	struct picture *picture; /* borrowed, as are these */
+	struct pools *pools;
+	uint64_t version;	    /* of the world, when the last pass began */
+	struct policies_pass *pass; /* owned; NULL: none has begun */
+};
+
 /* policies.c: GPUPolicy status, and what people wrote that cannot be read */
 void policies_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan);
-bool policies_running(const struct engine *e); /* a pass has slices left */
-void policies_finish(struct engine *e);
-struct policies_pass *policies_pass_of(struct engine *e); /* made when first asked for */
+bool policies_running(const struct policies *policies); /* a pass has slices left */
+void policies_finish(struct policies *policies);
+struct policies_pass *policies_pass_of(struct policies *policies); /* made when first asked for */
 /* What was put into the lists by itself is found from now on. */
 void policies_pass_index(struct policies_pass *p);
 

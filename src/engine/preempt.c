@@ -261,7 +261,7 @@ static void look_round(struct engine *e, struct plan *plan)
 void preempt_tenants(struct engine *e, struct plan *plan)
 {
 	/* An unfinished step has not looked at everybody. */
-	if (plan->unfinished || e->resume != 0 || !anyone_is_due(e)) {
+	if (plan->unfinished || e->scheduling.resume != 0 || !anyone_is_due(e)) {
 		return;
 	}
 	if (e->time.now < e->preempting.next_at) {

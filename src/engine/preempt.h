@@ -27,11 +27,14 @@ struct engine;
 struct picture;
 struct plan;
 struct pod;
+struct scheduling;
 struct whole;
 struct world;
 struct world_pod;
 
 struct preempting {
+	struct scheduling *scheduling; /* borrowed, as are these */
+	struct evictions *evictions;
 	struct incumbents incumbents; /* of this step */
 	struct siege siege;
 	int64_t next_at; /* nobody is looked at before */

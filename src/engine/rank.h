@@ -17,6 +17,11 @@ struct candidate {
 	uint32_t pod_slot;
 };
 
+/* Those who wait, in the order in which they are looked at. */
+struct ranked {
+	VEC_FIELDS(struct candidate);
+};
+
 /* What the next ranking needs of the last, and scratch; the engine owns it. */
 struct ranking {
 	uint64_t last; /* the step in which it was done; 0: none yet */

@@ -116,7 +116,7 @@ static bool is_being_served(const struct waiter *w)
 
 void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 {
-	w->passed.from = e->chosen.count;
+	w->passed.from = e->scheduling.chosen.count;
 	if (!lacks) {
 		w->passed.lacks_since = -1;
 		if (is_being_served(w)) {
@@ -153,7 +153,7 @@ void reserve_count(struct engine *e, size_t first, size_t end)
 {
 	for (size_t i = first; i < end; i++) {
 		struct waiter *w = e->ranked.items[i].waiter;
-		size_t passed = e->chosen.count - w->passed.from;
+		size_t passed = e->scheduling.chosen.count - w->passed.from;
 		if (w->passed.waits_since >= 0 && passed > 0 && w->passed.by < PASSED_MOST) {
 			w->passed.by += passed < PASSED_MOST ? (uint32_t)passed : PASSED_MOST;
 			/* It reserves in the next step, which this one asks for. */

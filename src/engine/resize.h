@@ -38,6 +38,7 @@ struct holder;
 struct outcome;
 struct picture;
 struct plan;
+struct quotas;
 struct world_pod;
 
 /* A tenant that should have another share, or of whom the books differ. */
@@ -59,7 +60,8 @@ struct resize {
 };
 
 struct resizes {
-	struct picture *picture; /* borrowed */
+	struct picture *picture; /* borrowed, as are these */
+	struct quotas *quotas;
 	struct {
 		VEC_FIELDS(struct resize);
 	} items;
@@ -81,7 +83,7 @@ struct resizes {
 	} decided;
 };
 
-void resizes_init(struct resizes *resizes, struct picture *picture);
+void resizes_init(struct resizes *resizes, struct quotas *quotas);
 void resizes_finish(struct resizes *all);
 void resize_wanted(struct resizes *resizes, const struct change *c);
 void resizes_begin(struct resizes *resizes); /* of a picture */
@@ -108,6 +110,8 @@ struct resize *resize_touch(struct resizes *resizes, const char *uid); /* awake;
 /* Of a journal, in the order in which they were: takes its texts. False: there is one for the
  * tenant. */
 bool resize_restore(struct resizes *resizes, const struct resize *kept);
+/* What became of what was wanted for it. */
+void resize_fate(const struct resizes *resizes, const char *uid, struct share_fate *ret);
 void resize_unask(struct resize *r);
 void resize_wake(struct resizes *resizes, const char *uid);
 void resize_rest(struct resizes *all, uint32_t i); /* one that is awake */

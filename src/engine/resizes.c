@@ -15,9 +15,10 @@ static bool resize_same(const void *owner, uint32_t slot, const void *key)
 	return strcmp(all->items.items[slot].uid, key) == 0;
 }
 
-void resizes_init(struct resizes *resizes, struct picture *picture)
+void resizes_init(struct resizes *resizes, struct quotas *quotas)
 {
-	resizes->picture = picture;
+	resizes->picture = quotas->picture;
+	resizes->quotas = quotas;
 	map_init(&resizes->by_uid, resize_same, resizes);
 }
 
@@ -134,10 +135,10 @@ void resize_wanted(struct resizes *resizes, const struct change *c)
 	resizes->picture->time->dirty = true;
 }
 
-void engine_share_fate(const struct engine *e, const char *uid, struct share_fate *ret)
+void resize_fate(const struct resizes *resizes, const char *uid, struct share_fate *ret)
 {
-	const struct resize *r = resize_find(&e->resizes, uid);
-	const struct world_pod *p = world_pod_by_uid(e->world, uid);
+	const struct resize *r = resize_find(resizes, uid);
+	const struct world_pod *p = world_pod_by_uid(resizes->picture->world, uid);
 	*ret = (struct share_fate){SHARE_UNASKED, NULL};
 	if (r == NULL || r->follows || p == NULL || p->gpu == NULL) {
 		return;
@@ -148,13 +149,6 @@ void engine_share_fate(const struct engine *e, const char *uid, struct share_fat
 	} else if (r->state == SHARE_NO_ROOM) {
 		ret->blocker = p->gpu->uuid;
 	}
-}
-
-enum share_state engine_share_state(const struct engine *e, const char *uid)
-{
-	struct share_fate fate;
-	engine_share_fate(e, uid, &fate);
-	return fate.state;
 }
 
 void resize_unask(struct resize *r)

@@ -320,7 +320,7 @@ void scale_up(struct engine *e, struct plan *plan)
 		gather(e);
 	}
 	/* An unfinished step has not looked at everybody. */
-	if (plan->unfinished || e->resume != 0) {
+	if (plan->unfinished || e->scheduling.resume != 0) {
 		return;
 	}
 	if (e->cfg.scale_up_ms > 0 && !whole_is_served(e)) {

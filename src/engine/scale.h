@@ -29,6 +29,7 @@ struct engine;
 struct holder;
 struct outcome;
 struct picture;
+struct pools;
 struct waiter;
 struct world;
 struct world_pod;
@@ -69,8 +70,9 @@ struct standin {
 };
 
 struct scale {
-	struct picture *picture; /* borrowed */
-	bool answered;		 /* an autoscaler of nodes was seen at work: somebody listens */
+	struct picture *picture; /* borrowed, as are these */
+	struct pools *pools;
+	bool answered; /* an autoscaler of nodes was seen at work: somebody listens */
 	struct {
 		VEC_FIELDS(struct scale_rest {
 			uint64_t key;

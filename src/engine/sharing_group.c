@@ -39,7 +39,7 @@ static uint64_t add_text(uint64_t hash, struct view text)
 uint64_t company_workload(const struct engine *e, const struct pod *pod)
 {
 	struct owner_top top = owner_top_of(pod, NULL);
-	uint64_t hash = add_text(e->seed, view_of(pod->ns));
+	uint64_t hash = add_text(e->companies.seed, view_of(pod->ns));
 	if (top.kind == NULL) {
 		return add_text(hash, view_of(text_or(pod->uid, "")));
 	}
@@ -62,7 +62,7 @@ static struct manners manners_by_uid(
 		.mps = mps,
 		.company = COMPANY_ANY + (mps ? 1 : 0)};
 	if (p->exclusivity == EXCLUSIVITY_DEDICATED) {
-		t.company = named(mps, add_text(e->seed, view_of(text_or(uid, ""))));
+		t.company = named(mps, add_text(e->companies.seed, view_of(text_or(uid, ""))));
 	}
 	return t;
 }

@@ -29,6 +29,8 @@ struct manners {
 /* What is looked up once. Policies hold for a step; workloads as long as the pod's object is the
  * same, and only those are kept whose policy asks for them. */
 struct companies {
+	struct picture *picture; /* borrowed */
+	uint64_t seed;		 /* of its numbers */
 	struct {
 		VEC_FIELDS(struct named_policy {
 			const char *name; /* as the world has it: equal texts are one pointer */

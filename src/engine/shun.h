@@ -16,6 +16,7 @@
 #include "base/vec.h"
 
 struct change;
+struct companies;
 struct engine;
 struct picture;
 struct pod;
@@ -33,7 +34,8 @@ struct shun {
 };
 
 struct shuns {
-	struct picture *picture; /* borrowed */
+	struct picture *picture; /* borrowed, as are these */
+	const struct companies *companies;
 	struct {
 		VEC_FIELDS(struct shun);
 	} items;

@@ -37,22 +37,24 @@
 #include "orphan.h"
 #include "pending_pod.h"
 #include "quota_usage.h"
+#include "policies.h"
 #include "rank.h"
 #include "request.h"
 #include "resize.h"
 #include "resource_version.h"
 #include "runtime.h"
 #include "scale.h"
+#include "scheduling.h"
 #include "shun.h"
 #include "snapshot.h"
 #include "step_time.h"
 #include "assigned_gpus.h"
 #include "turn.h"
+#include "view.h"
 #include "size/policy_resolution.h"
 #include "place/place.h"
 #include "whole.h"
 
-struct policies_pass; /* policies.h */
 struct pools;
 struct world;
 struct engine {
@@ -64,10 +66,8 @@ struct engine {
 	struct world *world; /* owned */
 	struct rng rng;
 	bool leads;
-	uint64_t next_action;
 	struct step_time time;
 	uint64_t decided_version; /* of the world at the end of the last complete step */
-	uint32_t resume;	  /* ranks handled by an unfinished step */
 
 	struct book book;
 	struct ailments ailments;
@@ -84,27 +84,18 @@ struct engine {
 	struct needs needs;
 	struct picture picture;
 	struct openings openings;
-	struct {
-		uint64_t step; /* of which `lags` is */
-		bool lags;
-	} view;
-	struct {
-		VEC_FIELDS(struct candidate);
-	} ranked;
+	struct ranked ranked;
 	struct ranking ranking;
-	struct {
-		VEC_FIELDS(struct chosen);
-	} chosen;
 	struct quotas quotas;
 	struct companies companies;
-	uint64_t policy_version; /* of the world, when the last pass over policies began */
+	struct policies policies;
 	struct engine_report report;
-	struct policies_pass *pass; /* owned; policies.c */
-	struct pools *pools;	    /* owned; of the nodes */
-	struct journal *journal;    /* borrowed; NULL: nothing is recorded */
-};
+	struct pools *pools; /* owned; of the nodes */
 
-bool view_lags(struct engine *e); /* view.c: C21 */
+	struct scheduling scheduling; /* all of the above that decides who gets what */
+	struct emitter emitter;
+	struct journal *journal; /* borrowed; NULL: nothing is recorded */
+};
 
 /* capacity_lifecycle.c: the life of capacity pods; the last is of pending_report.c */
 void capacity_tend(struct engine *e, struct plan *plan);

@@ -15,6 +15,8 @@
  * A node that was cordoned, or whose allocatable shrank, at this very moment may still be missed,
  * and a pod that the scheduler binds between the grant and the placement. What comes of that is
  * recycled (recycle.c). */
+#include "view.h"
+
 #include "state.h"
 
 #define VIEW_MS 2000
@@ -32,11 +34,11 @@ static bool lags(const struct book *book)
 }
 
 /* Asked for each tenant that is told its share; nothing changes it while that is decided. */
-bool view_lags(struct engine *e)
+bool view_lags(struct book *book)
 {
-	if (e->view.step != e->time.step) {
-		e->view.step = e->time.step;
-		e->view.lags = lags(&e->book);
+	if (book->view.step != book->time->step) {
+		book->view.step = book->time->step;
+		book->view.lags = lags(book);
 	}
-	return e->view.lags;
+	return book->view.lags;
 }

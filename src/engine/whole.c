@@ -17,9 +17,9 @@ static bool whole_same(const void *owner, uint32_t slot, const void *key)
 	return strcmp(wholes->all.items[slot]->uid, key) == 0;
 }
 
-void wholes_init(struct wholes *wholes, struct picture *picture)
+void wholes_init(struct wholes *wholes, struct needs *needs)
 {
-	*wholes = (struct wholes){.picture = picture};
+	*wholes = (struct wholes){.picture = needs->picture, .needs = needs};
 	map_init(&wholes->by_uid, whole_same, wholes);
 }
 

@@ -14,6 +14,7 @@
 
 struct engine;
 struct holder;
+struct needs;
 struct picture;
 struct waiter;
 
@@ -51,7 +52,8 @@ struct whole_room {
 };
 
 struct wholes {
-	struct picture *picture; /* borrowed */
+	struct picture *picture; /* borrowed, as are these */
+	struct needs *needs;
 	struct {
 		VEC_FIELDS(struct whole *); /* owned */
 	} all;
@@ -77,7 +79,7 @@ struct wholes {
 };
 
 /* whole.c */
-void wholes_init(struct wholes *wholes, struct picture *picture);
+void wholes_init(struct wholes *wholes, struct needs *needs);
 void wholes_finish(struct wholes *wholes);
 struct whole *whole_touch(struct wholes *wholes, const char *uid, int64_t now);
 struct whole *whole_find(const struct wholes *wholes, const char *uid);

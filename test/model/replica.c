@@ -19,7 +19,7 @@
 #define REACH_MS       10000 /* the canary */
 #define SIZER_ROUND_MS 5000
 /* What an engine keeps from step to step is compared in every so many. */
-#define CHECK_EVERY    1
+#define CHECK_EVERY 1
 
 struct replica {
 	struct clock clock; /* first: the port finds us through it */

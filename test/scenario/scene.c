@@ -105,8 +105,8 @@ static void show_recommendations(struct scene *s, bool all)
 				     &recommendation_shape, &s->arena, &r, &f),
 			0, "%s: %s", f.message, str_text(&json));
 		cr_assert(rightsizing_observe(s->rightsizing, &(struct change){.type = CHANGE_SET,
-							  .kind = KIND_RECOMMENDATION,
-							  .recommendation = &r}));
+								      .kind = KIND_RECOMMENDATION,
+								      .recommendation = &r}));
 	}
 }
 

@@ -1,0 +1,45 @@
+/* Those who wait, and all that is asked when one of them is given a share: with whom it may share a
+ * GPU, which nodes it must keep off, what its quota leaves, what is kept for others, how its node
+ * gives GPUs. Each of these owns its state; what a step gives to those who wait is owned here. */
+#ifndef ENGINE_SCHEDULING_H
+#define ENGINE_SCHEDULING_H
+
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "picture.h"
+
+struct companies;
+struct engine_report;
+struct injecting;
+struct needs;
+struct openings;
+struct quotas;
+struct ranked;
+struct resizes;
+struct scale;
+struct shuns;
+struct turns;
+struct wholes;
+
+struct scheduling {
+	struct picture *picture; /* borrowed, as are all of these */
+	struct ranked *ranked;
+	struct companies *companies;
+	struct needs *needs;
+	struct quotas *quotas;
+	struct wholes *wholes;
+	struct shuns *shuns;
+	struct turns *turns;
+	struct resizes *resizes;
+	struct injecting *inject;
+	struct scale *scale;
+	const struct openings *openings;
+	struct engine_report *report;
+	uint32_t resume; /* ranks handled by an unfinished step */
+	struct {
+		VEC_FIELDS(struct chosen);
+	} chosen; /* in this step */
+};
+
+#endif
