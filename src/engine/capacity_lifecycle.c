@@ -6,11 +6,11 @@
 
 #include "model/names.h"
 
-static bool has_live_entries(struct engine *e, const struct holder *h)
+static bool has_live_entries(const struct picture *picture, const struct holder *h)
 {
 	const struct ledger *l = holder_ledger(h);
 	for (uint32_t i = 0; i < l->count; i++) {
-		if (grant_lives(e, h, &l->items[i])) {
+		if (grant_lives(picture, h, &l->items[i])) {
 			return true;
 		}
 	}
@@ -19,11 +19,11 @@ static bool has_live_entries(struct engine *e, const struct holder *h)
 
 /* Whoever runs on its GPU, named by its ledger or not: the device must not become free. It is free
  * once the pod is over, and as long as it has told no GPU nobody is known to run on it. */
-static bool has_tenants(struct engine *e, const struct holder *h)
+static bool has_tenants(const struct picture *picture, const struct holder *h)
 {
-	bool counted = h->snap_step == e->time.step && h->pod.identity != NULL &&
-		       e->picture.snap.gpus.items[h->snap_at].tenants > 0;
-	return !pod_is_terminal(&h->pod) && (counted || has_live_entries(e, h));
+	bool counted = h->snap_step == picture->time->step && h->pod.identity != NULL &&
+		       picture->snap.gpus.items[h->snap_at].tenants > 0;
+	return !pod_is_terminal(&h->pod) && (counted || has_live_entries(picture, h));
 }
 
 /* Somebody else was faster: the node has fewer GPUs than are asked of it. That is nobody's fault,
@@ -52,7 +52,7 @@ static void tend_broken(struct engine *e, struct plan *plan)
 		 * that is ill is of no use to the next one either; one that was may be soon. */
 		bool broken = capacity_failed(&e->picture, h) || health_is_ill(&e->ailments, h) ||
 			      inject_is_vain(&e->inject, h);
-		if (!holder_may_go(h) || !broken || has_tenants(e, h)) {
+		if (!holder_may_go(h) || !broken || has_tenants(&e->picture, h)) {
 			continue;
 		}
 		/* Who searches asks for what may not be free yet: that is no failure of the node.
@@ -81,7 +81,7 @@ static int64_t grace_of_tenant(const struct picture *picture, const struct world
 /* Of all whom its ledger names the longest. It is looked at whenever the capacity pod changes, as
  * with every grant; when the last tenant has left, its pod may be gone and tells nothing any more.
  */
-static void learn_grace(struct engine *e, struct holder *h)
+static void learn_grace(const struct picture *picture, struct holder *h)
 {
 	if (h->grace_stamp == h->stamp + 1) {
 		return;
@@ -90,9 +90,9 @@ static void learn_grace(struct engine *e, struct holder *h)
 	const struct ledger *l = holder_ledger(h);
 	int64_t longest = -1;
 	for (uint32_t i = 0; i < l->count; i++) {
-		const struct world_pod *p = world_pod_by_uid(e->world, l->items[i].uid);
-		if (p != NULL && grant_lives(e, h, &l->items[i])) {
-			int64_t grace = grace_of_tenant(&e->picture, p);
+		const struct world_pod *p = world_pod_by_uid(picture->world, l->items[i].uid);
+		if (p != NULL && grant_lives(picture, h, &l->items[i])) {
+			int64_t grace = grace_of_tenant(picture, p);
 			longest = grace > longest ? grace : longest;
 		}
 	}
@@ -121,10 +121,10 @@ static bool twin_goes(const struct picture *picture, const struct holder *h)
 /* A tenant of several GPUs waits for the others of that node. Given back, it would have to be
  * opened again, and until then nothing would be kept for it. For whole pods it goes all the same.
  */
-static bool is_reserved(const struct engine *e, uint32_t gpu)
+static bool is_reserved(const struct wholes *wholes, uint32_t gpu)
 {
-	const struct place_gpu *g = &e->picture.snap.gpus.items[gpu];
-	const struct keeper *k = g->kept_by != 0 ? &e->wholes.keepers.items[g->kept_by - 1] : NULL;
+	const struct place_gpu *g = &wholes->picture->snap.gpus.items[gpu];
+	const struct keeper *k = g->kept_by != 0 ? &wholes->keepers.items[g->kept_by - 1] : NULL;
 	/* Of no use to a tenant of the other mode: its GPU is. */
 	return k != NULL && !k->whole && pod_is_mps(k->pod) == g->mps;
 }
@@ -155,7 +155,7 @@ static void tend_idle(struct engine *e, struct plan *plan)
 		/* Those who wait were looked at in this step, or in those before since the first
 		 * of them. */
 		if (s->entries > 0 || s->demand > 0 || h->wanted >= e->time.round ||
-			is_reserved(e, i)) {
+			is_reserved(&e->wholes, i)) {
 			h->idle_since = -1;
 			continue;
 		}
@@ -182,7 +182,7 @@ void capacity_tend(struct engine *e, struct plan *plan)
 	tend_squeezed(e, plan);
 	tend_broken(e, plan);
 	vec_for_each (const struct snap_gpu, s, &e->picture.snap_gpus) {
-		learn_grace(e, s->holder);
+		learn_grace(&e->picture, s->holder);
 	}
 	wholes_tend(e, plan);
 	/* An unfinished step has not seen all demand: nobody is idle for sure. */

@@ -93,24 +93,24 @@ static void judge(struct picture *picture, const struct world_pod *p, struct ver
 
 /* --- what is remembered --- */
 
-static struct failure *failure_touch(struct engine *e, const struct world_pod *p, int64_t policy_ms)
+static struct failure *failure_touch(
+	struct overuses *all, const struct world_pod *p, int64_t policy_ms)
 {
-	struct overuses *all = &e->evictions.overuses;
 	struct failure *f = failure_find(all, world_pod_uid(p));
 	int64_t age = policy_ms - p->gpu->gpu_oom_ms;
 	if (f == NULL) {
 		/* What the condition says, another leader has judged. */
 		bool told = p->gpu->contention_shown && age >= 0 && age < CONTENDED_MS;
 		struct failure made = {.uid = xstrdup(world_pod_uid(p)),
-			.contended_at = told ? e->time.now - age : -1,
-			.told_at = told ? e->time.now - age : -1,
+			.contended_at = told ? all->picture->time->now - age : -1,
+			.told_at = told ? all->picture->time->now - age : -1,
 			.judged = told,
 			.at_ms = told ? p->gpu->gpu_oom_ms : 0};
 		f = failure_add(all, &made);
 	}
 	if (f->at_ms != p->gpu->gpu_oom_ms) {
 		f->at_ms = p->gpu->gpu_oom_ms;
-		f->seen_at = e->time.now;
+		f->seen_at = all->picture->time->now;
 		f->judged = age > NEWS_FOR_MS || age < -NEWS_FOR_MS;
 	}
 	f->met = all->pass.pass;
@@ -152,7 +152,7 @@ static void consider(
 	if (v.blame == BLAME_OTHERS) {
 		f->judged = true;
 		f->contended_at = e->time.now;
-		struct crowd *c = crowd_touch(e, v.uuid);
+		struct crowd *c = crowd_touch(&e->evictions.overuses, v.uuid);
 		c->failed_at = e->time.now;
 		text_set(&c->victim, f->uid);
 		tell(e, f, p, &v, plan);
@@ -182,7 +182,7 @@ bool failure_look(struct engine *e, const struct world_pod *p, int64_t policy_ms
 	if (!failed || !overuse_concerns(p)) {
 		return false;
 	}
-	struct failure *f = failure_touch(e, p, policy_ms);
+	struct failure *f = failure_touch(&e->evictions.overuses, p, policy_ms);
 	consider(e, f, p, plan);
 	keep_condition(e, f, p, plan);
 	return true;

@@ -52,13 +52,13 @@ static void note_refusal(const struct snapshot *s, struct waiter *w,
 }
 
 /* It could have something that is kept for somebody who ranks before it. */
-static void note_keeper(struct engine *e, struct waiter *w)
+static void note_keeper(struct wholes *wholes, struct waiter *w)
 {
-	const struct place_keep *k = place_kept_from(&e->picture.snap, &w->asked);
+	const struct place_keep *k = place_kept_from(&wholes->picture->snap, &w->asked);
 	if (k != NULL) {
-		keeper_note(&e->wholes, w, k);
+		keeper_note(wholes, w, k);
 	} else if (is_unfit(w->reason) || w->reason == REASON_NO_GPU_NODE) {
-		place_note_kept(&e->picture.snap, &w->asked, &w->miss);
+		place_note_kept(&wholes->picture->snap, &w->asked, &w->miss);
 		w->reason = w->miss.reason;
 	}
 }
@@ -82,12 +82,12 @@ static bool wants_its_own(
 	return w->asked.spread && picture->snap.gpus.items[v->gpu].tenants > 0;
 }
 
-static void refuse(struct engine *e, struct waiter *w, const struct place_verdict *fit,
+static void refuse(struct wholes *wholes, struct waiter *w, const struct place_verdict *fit,
 	const struct place_verdict *open)
 {
 	if (open->node == PLACE_NOWHERE) {
-		note_refusal(&e->picture.snap, w, fit, open);
-		note_keeper(e, w);
+		note_refusal(&wholes->picture->snap, w, fit, open);
+		note_keeper(wholes, w);
 	} else {
 		w->reason = REASON_WAITING_FOR_CAPACITY;
 	}
@@ -103,7 +103,7 @@ static bool find_in_picture(
 		struct place_verdict open = place_open(&e->picture.snap, &w->asked);
 		e->picture.looked_at += open.looked_at;
 		if (!open_gpu(e, w, plan, &open) && v.gpu == PLACE_NOWHERE) {
-			refuse(e, w, &v, &open);
+			refuse(&e->wholes, w, &v, &open);
 			return false;
 		}
 		v = open.gpu != PLACE_NOWHERE ? open : v;
@@ -118,7 +118,7 @@ static bool find_gpu(
 {
 	struct place_verdict v;
 	index_picture(&e->picture);
-	bool hides = shuns_hide(e, w);
+	bool hides = shuns_hide(&e->shuns, w);
 	bool found = find_in_picture(e, w, plan, &v);
 	if (hides) {
 		shuns_show(&e->shuns);
@@ -128,7 +128,7 @@ static bool find_gpu(
 	if (!found) {
 		return false;
 	}
-	company_comes(e, w, v.gpu);
+	company_comes(&e->companies, w, v.gpu);
 	place_reserve(&e->picture.snap, &w->asked, &v);
 	*ret = v;
 	return true;
@@ -260,5 +260,5 @@ void decide(struct engine *e, uint32_t budget, struct plan *plan)
 	if (!plan->unfinished) {
 		wholes_until(e, NULL, plan);
 	}
-	reserve_count(e, 0, i);
+	reserve_count(&e->scheduling, 0, i);
 }

@@ -24,70 +24,73 @@ static const char *device_of(const struct holder *h, const struct world_departed
 /* `d` NULL: it has left before this process looked, so nobody here knows how; it ran, if it did, on
  * the holder's node, as does one that was last seen without a node. `h` NULL: nobody holds its GPU
  * now. */
-static bool is_held(
-	struct engine *e, const struct holder *h, struct world_departed *d, const char *uid)
+static bool is_held(const struct picture *picture, const struct holder *h, struct world_departed *d,
+	const char *uid)
 {
 	const char *where = h != NULL ? text_or(h->node, "") : "";
-	uint32_t node =
-		d != NULL && d->node != WORLD_NONE ? d->node : world_node_find(e->world, where);
-	if ((d != NULL && d->ended) || node_is_gone(e->world, node)) {
+	uint32_t node = d != NULL && d->node != WORLD_NONE ? d->node
+							   : world_node_find(picture->world, where);
+	if ((d != NULL && d->ended) || node_is_gone(picture->world, node)) {
 		return false;
 	}
-	struct absence *a = absence_of(&e->book, uid, e->time.now);
+	struct absence *a = absence_of(picture->book, uid, picture->time->now);
 	text_set(&a->holder, h != NULL ? h->name : "");
-	wake_by(&e->time, a->since + e->cfg.held_ms);
-	a->ended = a->ended || health_shows_gone(e->world, node, device_of(h, d), uid, a->since);
-	bool held = !a->ended && e->time.now - a->since < e->cfg.held_ms;
+	wake_by(picture->time, a->since + picture->cfg->held_ms);
+	a->ended =
+		a->ended || health_shows_gone(picture->world, node, device_of(h, d), uid, a->since);
+	bool held = !a->ended && picture->time->now - a->since < picture->cfg->held_ms;
 	if (!held && d != NULL) {
-		world_departed_end(e->world, d); /* once and for all */
+		world_departed_end(picture->world, d); /* once and for all */
 	}
 	return held;
 }
 
-bool departed_holds(struct engine *e, const struct holder *h, const char *uid)
+bool departed_holds(const struct picture *picture, const struct holder *h, const char *uid)
 {
-	struct world_departed *d = world_departed_find(e->world, uid);
+	struct world_departed *d = world_departed_find(picture->world, uid);
 	if (d != NULL) {
-		d->needed = e->time.step;
+		d->needed = picture->time->step;
 	}
-	return is_held(e, h, d, uid);
+	return is_held(picture, h, d, uid);
 }
 
-static void count_one(struct engine *e, struct world_departed *d, const char *uuid)
+static void count_one(struct quotas *quotas, struct companies *companies, struct world_departed *d,
+	const char *uuid)
 {
+	const struct picture *picture = quotas->picture;
 	/* One that was last seen without a node may run wherever that GPU is told. */
 	uint32_t at = d->node != WORLD_NONE
-			      ? snap_gpu_on(&e->picture, uuid, snap_node_at(&e->picture, d->node))
-			      : snap_gpu_first(&e->picture, uuid);
-	const struct holder *h = at != WORLD_NONE ? e->picture.snap_gpus.items[at].holder : NULL;
+			      ? snap_gpu_on(picture, uuid, snap_node_at(picture, d->node))
+			      : snap_gpu_first(picture, uuid);
+	const struct holder *h = at != WORLD_NONE ? picture->snap_gpus.items[at].holder : NULL;
 	bool in_ledger = h != NULL && ledger_has(holder_ledger(h), d->uid);
-	if (in_ledger || !is_held(e, h, d, d->uid)) {
+	if (in_ledger || !is_held(picture, h, d, d->uid)) {
 		return;
 	}
-	quotas_hold(&e->quotas, d->ns, d->milli);
+	quotas_hold(quotas, d->ns, d->milli);
 	if (h == NULL) {
 		return;
 	}
-	struct place_gpu *g = &e->picture.snap.gpus.items[at];
+	struct place_gpu *g = &picture->snap.gpus.items[at];
 	g->free_milli -= d->milli;
 	g->free_mib -= d->mem_mib;
 	g->tenants++;
-	struct manners manners = manners_of_uid(e, d->uid);
-	company_joins(g, &e->picture.snap_gpus.items[at], &manners);
+	struct manners manners = manners_of_uid(companies, d->uid);
+	company_joins(g, &picture->snap_gpus.items[at], &manners);
 	/* Its capacity pod stays as long as somebody may use the GPU. */
-	e->picture.snap_gpus.items[at].demand++;
+	picture->snap_gpus.items[at].demand++;
 }
 
 /* Those that stand in no ledger: they were orphans, or their GPU has changed hands. */
-void departed_count(struct engine *e)
+void departed_count(struct quotas *quotas, struct companies *companies)
 {
-	for (size_t i = 0; i < world_departed_count(e->world); i++) {
-		struct world_departed *d = world_departed_at(e->world, i);
+	for (size_t i = 0; i < world_departed_count(quotas->picture->world); i++) {
+		struct world_departed *d = world_departed_at(quotas->picture->world, i);
 		bool may_run = !d->ended && d->uuid != NULL;
-		if (may_run && world_pod_by_uid(e->world, d->uid) == NULL) {
+		if (may_run && world_pod_by_uid(quotas->picture->world, d->uid) == NULL) {
 			struct told t = told_of(d->uuid, NULL);
 			while (told_next(&t)) {
-				count_one(e, d, t.uuid);
+				count_one(quotas, companies, d, t.uuid);
 			}
 		}
 	}
@@ -145,26 +148,26 @@ void departed_sweep(struct book *book)
 	}
 }
 
-bool entry_lives(
-	struct engine *e, const struct holder *h, const struct grant *g, const struct world_pod *p)
+bool entry_lives(const struct picture *picture, const struct holder *h, const struct grant *g,
+	const struct world_pod *p)
 {
-	if (p == NULL && world_departed_find(e->world, g->uid) == NULL &&
-		world_pod_unread(e->world, g->ns, g->name)) {
+	if (p == NULL && world_departed_find(picture->world, g->uid) == NULL &&
+		world_pod_unread(picture->world, g->ns, g->name)) {
 		/* It may be the one that could not be read, and run: nobody saw it go. */
 		return true;
 	}
 	if (p == NULL) {
-		return departed_holds(e, h, g->uid);
+		return departed_holds(picture, h, g->uid);
 	}
 	if (world_pod_terminal(p) ||
-		(p->gpu->gated && waiter_giving_back(&e->book, g->uid, h) != NULL)) {
+		(p->gpu->gated && waiter_giving_back(picture->book, g->uid, h) != NULL)) {
 		return false;
 	}
 	/* It was placed somewhere else: this entry lost a race long ago. */
 	return p->gpu->capacity_pod == NULL || tenant_is_on(h, p->gpu);
 }
 
-bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g)
+bool grant_lives(const struct picture *picture, const struct holder *h, const struct grant *g)
 {
-	return entry_lives(e, h, g, world_pod_by_uid(e->world, g->uid));
+	return entry_lives(picture, h, g, world_pod_by_uid(picture->world, g->uid));
 }

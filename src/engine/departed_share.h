@@ -10,10 +10,13 @@
 #include "base/vec.h"
 
 struct book;
+struct companies;
 struct engine;
 struct grant;
 struct holder;
+struct picture;
 struct plan;
+struct quotas;
 struct world_pod;
 
 /* A tenant that is gone and holds its share all the same, by uid. */
@@ -31,12 +34,13 @@ struct absences {
 };
 
 /* Does an entry of its ledger, whose tenant is gone, still hold its share? */
-bool departed_holds(struct engine *e, const struct holder *h, const char *uid);
+bool departed_holds(const struct picture *picture, const struct holder *h, const char *uid);
 /* Does this entry still hold its share? `p` is its tenant, NULL: the world knows of none. */
-bool entry_lives(
-	struct engine *e, const struct holder *h, const struct grant *g, const struct world_pod *p);
-bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);
-void departed_count(struct engine *e); /* in the snapshot, after holders */
+bool entry_lives(const struct picture *picture, const struct holder *h, const struct grant *g,
+	const struct world_pod *p);
+bool grant_lives(const struct picture *picture, const struct holder *h, const struct grant *g);
+void departed_count(
+	struct quotas *quotas, struct companies *companies); /* in the snapshot, after holders */
 void departed_report(struct engine *e, struct plan *plan);
 void departed_sweep(struct book *book);
 

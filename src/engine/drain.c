@@ -113,14 +113,14 @@ static bool may_land(const struct book *book, const struct holder *h)
 
 /* All are asked for in every step: how those went that nobody asks for is forgotten, and then their
  * share is held for minutes (C22). */
-static bool is_named(struct engine *e, const struct holder *h)
+static bool is_named(const struct picture *picture, const struct holder *h)
 {
 	const struct ledger *l = holder_ledger(h);
 	bool named = false;
 	for (uint32_t i = 0; i < l->count; i++) {
-		const struct world_pod *p = world_pod_by_uid(e->world, l->items[i].uid);
+		const struct world_pod *p = world_pod_by_uid(picture->world, l->items[i].uid);
 		bool gated = p != NULL && p->gpu->gated;
-		named = (!gated && grant_lives(e, h, &l->items[i])) || named;
+		named = (!gated && grant_lives(picture, h, &l->items[i])) || named;
 	}
 	return named;
 }
@@ -141,32 +141,33 @@ static bool is_run_on(const struct world *world, const struct holder *h)
 }
 
 /* Nor those who are gone and may run on all the same (C22). */
-static bool may_run_on(struct engine *e, const struct holder *h)
+static bool may_run_on(const struct picture *picture, const struct holder *h)
 {
 	const char *uuid = h->pod.identity->uuid;
-	for (size_t i = 0; i < world_departed_count(e->world); i++) {
-		const struct world_departed *d = world_departed_at(e->world, i);
+	for (size_t i = 0; i < world_departed_count(picture->world); i++) {
+		const struct world_departed *d = world_departed_at(picture->world, i);
 		bool there = !d->ended && d->uuid != NULL && gpu_list_has(d->uuid, uuid);
-		if (there && world_pod_by_uid(e->world, d->uid) == NULL &&
-			departed_holds(e, h, d->uid)) {
+		if (there && world_pod_by_uid(picture->world, d->uid) == NULL &&
+			departed_holds(picture, h, d->uid)) {
 			return true;
 		}
 	}
 	return false;
 }
 
-static bool serves_nobody(struct engine *e, const struct holder *h)
+static bool serves_nobody(const struct picture *picture, const struct holder *h)
 {
-	bool named = is_named(e, h);
+	bool named = is_named(picture, h);
 	return h->pod.identity == NULL ||
-	       (!named && !is_run_on(e->world, h) && !may_run_on(e, h) && !may_land(&e->book, h));
+	       (!named && !is_run_on(picture->world, h) && !may_run_on(picture, h) &&
+		       !may_land(picture->book, h));
 }
 
 void drain_capacity(struct engine *e, struct plan *plan)
 {
 	for (size_t i = 0; i < e->book.holders.count; i++) {
 		struct holder *h = e->book.holders.items[i];
-		bool may_go = holder_waits_for_tenants(h) && serves_nobody(e, h);
+		bool may_go = holder_waits_for_tenants(h) && serves_nobody(&e->picture, h);
 		if (may_go && !holder_is_deleted(h) && h->flight == 0 && h->avoid_rv == NULL &&
 			!h->pod.ledger_bad) {
 			emit_delete(e, h, plan);

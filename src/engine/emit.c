@@ -132,7 +132,7 @@ struct holder *emit_create(
 	struct engine *e, const char *node, const struct pod *pod, struct plan *plan)
 {
 	char name[64];
-	if (!free_name(&e->book, node, name, sizeof name) || !openings_take(e)) {
+	if (!free_name(&e->book, node, name, sizeof name) || !openings_take(&e->openings)) {
 		return NULL;
 	}
 	struct holder *h = holder_touch(&e->book, name, e->time.now);

@@ -54,8 +54,9 @@ void emit_placing(
 
 /* Old entries that live, entries of tenants that the ledger has forgotten, and those decided now.
  */
-static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
+static void write_ledger(struct scheduling *sched, uint32_t at, struct holder *h)
 {
+	const struct picture *picture = sched->picture;
 	/* The new ledger may be made from the one that was asked for before: build it, then let
 	 * that go. */
 	struct arena fresh = {.block_bytes = 1024};
@@ -63,29 +64,29 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 	struct grant *items = ARENA_ARRAY(&fresh, struct grant, MODEL_GRANTS_MAX);
 	struct ledger next = {items, 0};
 	for (uint32_t i = 0; i < old->count && next.count < MODEL_GRANTS_MAX; i++) {
-		if (grant_lives(e, h, &old->items[i])) {
+		if (grant_lives(picture, h, &old->items[i])) {
 			items[next.count] = old->items[i];
-			resize_entry(&e->resizes, at, &items[next.count++]);
+			resize_entry(sched->resizes, at, &items[next.count++]);
 		}
 	}
 	/* Mostly there is none, and a ledger does not cost a look at every tenant. */
-	bool any = e->picture.snap_gpus.items[at].forgotten > 0;
-	size_t tenants = any ? world_class_count(e->world, WORLD_TENANT) : 0;
+	bool any = picture->snap_gpus.items[at].forgotten > 0;
+	size_t tenants = any ? world_class_count(picture->world, WORLD_TENANT) : 0;
 	for (size_t i = 0; i < tenants; i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
-		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);
+		const struct world_pod *p = world_class_at(picture->world, WORLD_TENANT, i);
+		uint32_t slot = world_class_slot(picture->world, WORLD_TENANT, i);
 		bool counted = p->gpu->devices > 1 ? ledger_has(old, world_pod_uid(p))
-						   : snap_counted(&e->picture, slot);
+						   : snap_counted(picture, slot);
 		bool forgotten = !p->gpu->gated && !world_pod_terminal(p) &&
 				 tenant_is_on(h, p->gpu) && !counted;
 		if (forgotten && next.count < MODEL_GRANTS_MAX) {
-			struct share share = resize_may_have(&e->resizes, p);
+			struct share share = resize_may_have(sched->resizes, p);
 			items[next.count++] = (struct grant){
 				world_pod_uid(p), p->ns, world_pod_name(p), share.milli, share.mib};
 		}
 	}
-	for (size_t i = 0; i < e->scheduling.chosen.count && next.count < MODEL_GRANTS_MAX; i++) {
-		const struct chosen *c = &e->scheduling.chosen.items[i];
+	for (size_t i = 0; i < sched->chosen.count && next.count < MODEL_GRANTS_MAX; i++) {
+		const struct chosen *c = &sched->chosen.items[i];
 		if (c->gpu == at && !ledger_has(&next, c->waiter->uid)) {
 			items[next.count++] = (struct grant){c->waiter->uid, c->waiter->pod.ns,
 				c->waiter->pod.name, c->milli, c->mem_mib};
@@ -151,7 +152,7 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 	a->resource_version = arena_strdup(&plan->arena, holder_version(h));
 	a->still = struck_out(&e->book, h, plan);
 	h->trust.strikes = a->still.count > 0 || resizes_shrink(&e->resizes, at);
-	write_ledger(e, at, h);
+	write_ledger(&e->scheduling, at, h);
 	h->asked_holds = true;
 	h->asked_keeps = a->keeps_node = e->picture.snap_gpus.items[at].node_pins > 0;
 	h->asked_movable = a->movable = is_movable(&e->picture, at);
@@ -165,24 +166,25 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 /* Whoever runs there stands in the ledger: it was another's, or has lost them. What is sold over is
  * not written down. And autoscalers are told as much as is so. Somebody else may undo it as fast as
  * it is done, so that it is not done often. */
-static bool needs_mending(struct engine *e, uint32_t at)
+static bool needs_mending(struct injecting *inject, uint32_t at)
 {
-	const struct place_gpu *g = &e->picture.snap.gpus.items[at];
-	const struct snap_gpu *s = &e->picture.snap_gpus.items[at];
+	const struct picture *picture = inject->picture;
+	const struct place_gpu *g = &picture->snap.gpus.items[at];
+	const struct snap_gpu *s = &picture->snap_gpus.items[at];
 	const struct holder *h = s->holder;
 	bool kept = h->asked_holds ? h->asked_keeps : h->pod.keeps_node;
 	bool forgotten = s->forgotten > 0 && !g->fenced && g->free_milli >= 0 && g->free_mib >= 0 &&
 			 s->entries + s->forgotten <= MODEL_GRANTS_MAX;
 	/* What was acknowledged and is not shown yet may have it: a watch that lags is waited for.
 	 */
-	if (s->confirms || (h->acked_rv == NULL && inject_owes(&e->inject, h))) {
-		return flights_room(&e->book);
+	if (s->confirms || (h->acked_rv == NULL && inject_owes(inject, h))) {
+		return flights_room(picture->book);
 	}
-	if (!forgotten && kept == (s->node_pins > 0) && !is_mislabelled(&e->picture, at)) {
+	if (!forgotten && kept == (s->node_pins > 0) && !is_mislabelled(picture, at)) {
 		return false;
 	}
-	wake_by(&e->time, h->mend_at);
-	return e->time.now >= h->mend_at;
+	wake_by(picture->time, h->mend_at);
+	return picture->time->now >= h->mend_at;
 }
 
 void emit_grants(struct engine *e, struct plan *plan)
@@ -201,7 +203,7 @@ void emit_grants(struct engine *e, struct plan *plan)
 			s->holder->amiss == e->time.step) {
 			continue;
 		}
-		bool mends = s->added == 0 && !emptied && needs_mending(e, i);
+		bool mends = s->added == 0 && !emptied && needs_mending(&e->inject, i);
 		if (mends) {
 			s->holder->mend_at = e->time.now + MEND_EVERY_MS;
 		}

@@ -69,6 +69,7 @@ static void introduce(struct engine *e)
 		.scale = &e->scale,
 		.openings = &e->openings,
 		.report = &e->report};
+	e->preempting.picture = picture;
 	e->preempting.scheduling = &e->scheduling;
 	e->preempting.evictions = &e->evictions;
 	e->emitter = (struct emitter){.picture = picture, .openings = &e->openings};
@@ -207,15 +208,15 @@ bool engine_observe(struct engine *e, const struct change *c)
 		return true;
 	}
 	if (c->type == CHANGE_SHUN) {
-		shun_wanted(e, c);
+		shun_wanted(&e->shuns, c);
 		return true;
 	}
 	if (c->type == CHANGE_HEARD) {
-		health_remember(e, c->heard);
+		health_remember(&e->ailments, c->heard);
 		return true;
 	}
 	if (c->type == CHANGE_RUNTIME) {
-		runtime_take(e, c->runtime);
+		runtime_take(&e->picture, c->runtime);
 		return true;
 	}
 	note_gone(&e->book, c);
@@ -246,14 +247,14 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	vec_for_each (const struct place_gpu, g, &e->picture.snap.gpus) {
 		*(g->state == GPU_OPENING ? &e->report.gpus_opening : &e->report.gpus_open) += 1;
 	}
-	openings_count(e);
+	openings_count(&e->openings);
 	/* 3 rank */
 	rank_waiters(e);
 	wholes_rank(&e->wholes);
 	needs_count(e);
 	/* 4 decide: those that run get what they need, then each tenant that waits finds a GPU in
 	 * the picture and takes its share out of it */
-	resizes_decide(e);
+	resizes_decide(&e->resizes);
 	decide(e, budget, plan);
 	preempt_tenants(e, plan);
 	scale_up(e, plan);
@@ -266,7 +267,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	drain_tenants(e, plan);
 	drain_capacity(e, plan);
 	orphans_tend(e, plan);
-	overuse_tend(e);
+	overuse_tend(&e->evictions.overuses);
 	e->report.gpus_doubled = report_doubled_gpus(e, plan);
 	report_waiting(e, now, plan);
 	departed_report(e, plan);
@@ -304,7 +305,7 @@ static void step(struct engine *e, struct engine_now now, uint32_t budget, struc
 
 static bool is_passing(const struct engine *e)
 {
-	return policies_running(&e->policies) || overuse_running(e);
+	return policies_running(&e->policies) || overuse_running(&e->evictions.overuses);
 }
 
 void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)

@@ -105,11 +105,11 @@ static bool minute_is_full(struct evictions *evictions, enum reason reason)
 
 /* The API server failed for long enough to call it an answer, as it does where a pod is under two
  * budgets; what got lost without one is asked for again at once. */
-static void give_up(struct engine *e, struct eviction *v)
+static void give_up(const struct picture *picture, struct eviction *v)
 {
 	v->evicted = false;
 	if (v->refusal != NULL) {
-		v->retry_at = e->time.now + backoff_next(&v->backoff, &e->rng);
+		v->retry_at = picture->time->now + backoff_next(&v->backoff, picture->book->rng);
 	}
 }
 
@@ -122,26 +122,26 @@ static bool is_reached_for(const struct evictions *evictions, enum reason reason
 	return evictions->reached || (evictions->unsure && must_go);
 }
 
-static enum evict_state state_of(
-	struct engine *e, struct eviction *v, const struct world_pod *p, enum reason reason)
+static enum evict_state state_of(struct evictions *evictions, struct eviction *v,
+	const struct world_pod *p, enum reason reason)
 {
 	if (p->deleting || world_pod_terminal(p)) {
 		return EVICT_GOING;
 	}
-	if (v != NULL && v->evicted && e->time.now >= v->retry_at) {
-		give_up(e, v);
+	if (v != NULL && v->evicted && evictions->picture->time->now >= v->retry_at) {
+		give_up(evictions->picture, v);
 	}
 	if (v != NULL && is_on_its_way(v)) {
 		return EVICT_GOING;
 	}
-	if (v != NULL && e->time.now < v->retry_at) {
+	if (v != NULL && evictions->picture->time->now < v->retry_at) {
 		return v->refusal != NULL ? EVICT_REFUSED : EVICT_HELD;
 	}
-	if (!is_reached_for(&e->evictions, reason) || minute_is_full(&e->evictions, reason)) {
+	if (!is_reached_for(evictions, reason) || minute_is_full(evictions, reason)) {
 		return EVICT_HELD;
 	}
-	return v != NULL && owner_is_busy(&e->evictions, v->owner, v->uid, reason) ? EVICT_HELD
-										   : EVICT_SENT;
+	return v != NULL && owner_is_busy(evictions, v->owner, v->uid, reason) ? EVICT_HELD
+									       : EVICT_SENT;
 }
 
 /* One budget is for all pods of an owner: what it refused to one it would refuse to the next. Only
@@ -164,12 +164,15 @@ static const struct eviction *budget_of(
 	return NULL;
 }
 
-enum evict_state evict_look(struct engine *e, const struct world_pod *p, enum reason reason)
+enum evict_state evict_look(
+	struct evictions *evictions, const struct world_pod *p, enum reason reason)
 {
 	enum evict_state state =
-		state_of(e, eviction_find(&e->evictions, world_pod_uid(p)), p, reason);
+		state_of(evictions, eviction_find(evictions, world_pod_uid(p)), p, reason);
 	bool open = state == EVICT_SENT || state == EVICT_HELD;
-	return open && budget_of(&e->evictions, p, e->time.now) != NULL ? EVICT_REFUSED : state;
+	return open && budget_of(evictions, p, evictions->picture->time->now) != NULL
+		       ? EVICT_REFUSED
+		       : state;
 }
 
 bool evict_is_doubtful(const struct evictions *evictions, const struct world_pod *p)
@@ -220,7 +223,7 @@ enum evict_state evict_tenant(
 	struct engine *e, const struct world_pod *p, const struct evict_why *why, struct plan *plan)
 {
 	struct eviction *v = eviction_touch(&e->evictions, p);
-	enum evict_state state = state_of(e, v, p, why->reason);
+	enum evict_state state = state_of(&e->evictions, v, p, why->reason);
 	if (state == EVICT_SENT) {
 		send(e, v, p, why, plan);
 	}
@@ -233,18 +236,18 @@ static bool is_by_budget(const struct fault *f)
 	return f->status == 429 && strstr(f->message, "disruption budget") != NULL;
 }
 
-static void refused(struct engine *e, struct eviction *v, int64_t now, const struct fault *f)
+static void refused(struct rng *rng, struct eviction *v, int64_t now, const struct fault *f)
 {
-	int64_t rest = backoff_next(&v->backoff, &e->rng);
+	int64_t rest = backoff_next(&v->backoff, rng);
 	v->by_budget = is_by_budget(f);
 	text_set(&v->refusal, f->message);
 	v->retry_at = now + (f->retry_after_ms > rest ? f->retry_after_ms : rest);
 }
 
-void eviction_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o)
+void eviction_settle(struct evictions *evictions, int64_t now, uint64_t id, const struct outcome *o)
 {
 	struct eviction *v = NULL;
-	vec_for_each (struct eviction, other, &e->evictions.items) {
+	vec_for_each (struct eviction, other, &evictions->items) {
 		v = other->flight == id ? other : v;
 	}
 	if (v == NULL) {
@@ -266,7 +269,7 @@ void eviction_settle(struct engine *e, int64_t now, uint64_t id, const struct ou
 		/* It is not as it was judged: the watch brings what it is now. */
 		v->retry_at = now + CHANGED_MS;
 	} else {
-		refused(e, v, now, f);
+		refused(evictions->picture->book->rng, v, now, f);
 	}
 }
 
@@ -307,17 +310,17 @@ static void forget(struct evictions *all, size_t i)
 
 void evictions_sweep(struct evictions *evictions)
 {
+	const struct picture *picture = evictions->picture;
 	for (size_t i = evictions->items.count; i-- > 0;) {
 		struct eviction *v = &evictions->items.items[i];
-		bool gone = world_pod_by_uid(evictions->picture->world, v->uid) == NULL;
-		if (v->flight == 0 &&
-			(gone || evictions->picture->time->now - v->asked_at >= KEPT_MS)) {
+		bool gone = world_pod_by_uid(picture->world, v->uid) == NULL;
+		if (v->flight == 0 && (gone || picture->time->now - v->asked_at >= KEPT_MS)) {
 			map_remove(&evictions->by_uid, hash_text(v->uid), (uint32_t)i);
 			forget(evictions, i);
 		}
 	}
 	for (size_t i = evictions->stuck.count; i-- > 0;) {
-		if (evictions->stuck.items[i].seen != evictions->picture->time->step) {
+		if (evictions->stuck.items[i].seen != picture->time->step) {
 			free(evictions->stuck.items[i].uid);
 			VEC_REMOVE_SWAP(&evictions->stuck, i);
 		}

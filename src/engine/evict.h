@@ -105,7 +105,8 @@ enum evict_state evict_tenant(struct engine *e, const struct world_pod *p,
 	const struct evict_why *why, struct plan *plan);
 /* Would it be taken down if it were asked for? EVICT_SENT: now. REFUSED also where the budget of
  * its owner has just refused another pod. */
-enum evict_state evict_look(struct engine *e, const struct world_pod *p, enum reason reason);
+enum evict_state evict_look(
+	struct evictions *evictions, const struct world_pod *p, enum reason reason);
 /* A budget refused it, or another pod of its owner, when it was asked for last. Where several have
  * to go it is asked first, so that nobody else goes in vain. */
 bool evict_is_doubtful(const struct evictions *evictions, const struct world_pod *p);
@@ -117,7 +118,8 @@ void recycle_tenants(struct engine *e, struct plan *plan);
 void drain_tenants(struct engine *e, struct plan *plan);
 void drain_capacity(struct engine *e, struct plan *plan); /* that nobody is left for */
 
-void eviction_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
+void eviction_settle(
+	struct evictions *evictions, int64_t now, uint64_t id, const struct outcome *o);
 void evictions_report(struct engine *e, struct plan *plan); /* what was refused */
 void evictions_init(struct evictions *evictions, struct picture *picture);
 void eviction_add(struct evictions *evictions, struct eviction *v); /* takes what it holds */

@@ -25,13 +25,13 @@ static int by_uuid(const void *a, const void *b)
 }
 
 /* And so that a container there gets its GPU. */
-static bool all_acknowledged(struct engine *e, struct waiter *w)
+static bool all_acknowledged(struct injecting *inject, struct waiter *w)
 {
 	const struct group *g = &w->group;
 	for (size_t i = 0; i < g->granted.count; i++) {
 		struct holder *h = g->granted.items[i].holder;
 		if (h->asked_holds || !h->in_world || h->pod.identity == NULL ||
-			text_empty(h->pod.node) || inject_awaits(&e->inject, w, h)) {
+			text_empty(h->pod.node) || inject_awaits(inject, w, h)) {
 			return false;
 		}
 	}
@@ -65,7 +65,7 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 	struct group *g = &w->group;
 	w->reason = REASON_GRANTING;
 	/* As for one GPU: what the watch has brought back, and a node that is known (C21). */
-	if (!all_acknowledged(e, w) || !all_sure(&e->picture, g) || view_lags(&e->book) ||
+	if (!all_acknowledged(&e->inject, w) || !all_sure(&e->picture, g) || view_lags(&e->book) ||
 		!flights_room(&e->book)) {
 		return;
 	}
@@ -153,7 +153,7 @@ static void take(struct engine *e, struct waiter *w, const struct place_group *g
 	for (uint32_t i = 0; i < g->count; i++) {
 		struct snap_gpu *s = &e->picture.snap_gpus.items[g->gpus[i]];
 		enum gpu_state state = e->picture.snap.gpus.items[g->gpus[i]].state;
-		company_comes(e, w, g->gpus[i]);
+		company_comes(&e->companies, w, g->gpus[i]);
 		place_reserve_share(&e->picture.snap, &w->asked, g->gpus[i], g->milli, g->mem_mib);
 		s->demand++;
 		s->holder->wanted = e->time.step;

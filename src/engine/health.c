@@ -76,10 +76,9 @@ static void ailment_note(struct ailments *ailments, uint32_t node, const struct 
 	event_note(a, s, d->cause, &world_node_at(ailments->picture->world, node)->noun);
 }
 
-void health_remember(struct engine *e, const struct heard *h)
+void health_remember(struct ailments *ailments, const struct heard *h)
 {
-	if (ailment_find(&e->ailments, h->uuid, h->node) != NULL ||
-		e->ailments.count >= HEARD_MAX) {
+	if (ailment_find(ailments, h->uuid, h->node) != NULL || ailments->count >= HEARD_MAX) {
 		return;
 	}
 	struct ailment a = {.uuid = xstrdup(h->uuid),
@@ -88,11 +87,11 @@ void health_remember(struct engine *e, const struct heard *h)
 		.heard_by = xstrdup(h->by),
 		.node_boot = xstrdup(h->boot),
 		.node_reset = xstrdup(h->reset),
-		.last_at = e->time.now,
+		.last_at = ailments->picture->time->now,
 		.well_since = -1,
 		.told = true}; /* by whom it was heard */
-	VEC_PUSH(&e->ailments, a);
-	e->time.dirty = true;
+	VEC_PUSH(ailments, a);
+	ailments->picture->time->dirty = true;
 }
 
 size_t health_heard(const struct ailments *ailments, struct heard *ret_list, size_t room)
@@ -149,25 +148,26 @@ static bool is_told_well(const struct node_state *s, const char *uuid)
 /* False: it is over. */
 static bool ailment_lasts(struct ailments *ailments, struct ailment *a)
 {
-	uint32_t node = world_node_find(ailments->picture->world, a->node);
+	const struct picture *picture = ailments->picture;
+	uint32_t node = world_node_find(picture->world, a->node);
 	const struct node_state *s =
-		node != WORLD_NONE ? world_state_of(ailments->picture->world, node) : NULL;
+		node != WORLD_NONE ? world_state_of(picture->world, node) : NULL;
 	bool fresh = is_fresh(ailments, s);
 	if (a->heard_by != NULL && (!fresh || is_listed(s, a->uuid))) {
-		a->last_at = ailments->picture->time->now;
+		a->last_at = picture->time->now;
 	}
-	if (node == WORLD_NONE || !world_node_at(ailments->picture->world, node)->known ||
-		ailments->picture->time->now - a->last_at > FORGET_MS) {
+	if (node == WORLD_NONE || !world_node_at(picture->world, node)->known ||
+		picture->time->now - a->last_at > FORGET_MS) {
 		return false;
 	}
 	if (!fresh || !is_told_well(s, a->uuid) ||
-		event_lasts(a, s, &world_node_at(ailments->picture->world, node)->noun)) {
+		event_lasts(a, s, &world_node_at(picture->world, node)->noun)) {
 		a->well_since = -1;
 		return true;
 	}
-	a->well_since = a->well_since >= 0 ? a->well_since : ailments->picture->time->now;
-	wake_by(ailments->picture->time, a->well_since + WELL_FOR_MS);
-	return ailments->picture->time->now - a->well_since < WELL_FOR_MS;
+	a->well_since = a->well_since >= 0 ? a->well_since : picture->time->now;
+	wake_by(picture->time, a->well_since + WELL_FOR_MS);
+	return picture->time->now - a->well_since < WELL_FOR_MS;
 }
 
 void health_look(struct ailments *ailments)
@@ -258,11 +258,10 @@ bool health_shows_gone(
 static bool runs_or_will_on(
 	const struct ailments *ailments, const struct world_pod *p, const struct gpu_at *gpu)
 {
-	uint32_t node = world_node_find(ailments->picture->world, gpu->node);
-	uint32_t at = p->node == WORLD_NONE ? snap_gpu_of_pod(ailments->picture, p, gpu->uuid)
-					    : WORLD_NONE;
-	return at != WORLD_NONE ? ailments->picture->snap.gpus.items[at].node ==
-					  snap_node_at(ailments->picture, node)
+	const struct picture *picture = ailments->picture;
+	uint32_t node = world_node_find(picture->world, gpu->node);
+	uint32_t at = p->node == WORLD_NONE ? snap_gpu_of_pod(picture, p, gpu->uuid) : WORLD_NONE;
+	return at != WORLD_NONE ? picture->snap.gpus.items[at].node == snap_node_at(picture, node)
 				: p->node == node;
 }
 

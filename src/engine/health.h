@@ -59,7 +59,7 @@ bool gpu_tell(struct engine *e, const struct gpu_at *gpu, const char *reason, co
 	struct plan *plan);
 void health_forget(struct ailments *ailments); /* all of it */
 /* An event that a former leader remembers. What is known of the device already counts. */
-void health_remember(struct engine *e, const struct heard *h);
+void health_remember(struct ailments *ailments, const struct heard *h);
 /* Events that are not over. */
 size_t health_heard(const struct ailments *ailments, struct heard *ret_list, size_t room);
 /* What is fenced on the node, for metrics. */

@@ -16,30 +16,31 @@ static int by_gpu(const void *a, const void *b)
 	return strcmp(world_pod_uid(x->pod), world_pod_uid(y->pod));
 }
 
-static void add(struct engine *e, size_t i)
+static void add(struct preempting *preempting, size_t i)
 {
-	struct incumbents *all = &e->preempting.incumbents;
-	const struct world_pod *t = world_class_at(e->world, WORLD_TENANT, i);
+	struct incumbents *all = &preempting->incumbents;
+	const struct world_pod *t = world_class_at(preempting->picture->world, WORLD_TENANT, i);
 	struct incumbent one = {.pod = t,
-		.slot = world_class_slot(e->world, WORLD_TENANT, i),
-		.leaves = evict_look(e, t, REASON_PREEMPTED) == EVICT_GOING};
+		.slot = world_class_slot(preempting->picture->world, WORLD_TENANT, i),
+		.leaves = evict_look(preempting->evictions, t, REASON_PREEMPTED) == EVICT_GOING};
 	struct told told = told_of(t->gpu->uuid, NULL);
 	while (told_next(&told)) {
-		one.gpu = snap_gpu_of_pod(&e->picture, t, told.uuid);
+		one.gpu = snap_gpu_of_pod(preempting->picture, t, told.uuid);
 		if (one.gpu != WORLD_NONE) {
 			VEC_PUSH(all, one);
 		}
 	}
 }
 
-void incumbents_gather(struct engine *e)
+void incumbents_gather(struct preempting *preempting)
 {
-	struct incumbents *all = &e->preempting.incumbents;
+	struct incumbents *all = &preempting->incumbents;
 	VEC_CLEAR(all);
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *t = world_class_at(e->world, WORLD_TENANT, i);
+	for (size_t i = 0; i < world_class_count(preempting->picture->world, WORLD_TENANT); i++) {
+		const struct world_pod *t =
+			world_class_at(preempting->picture->world, WORLD_TENANT, i);
 		if (!t->gpu->gated && t->gpu->uuid != NULL && !world_pod_terminal(t)) {
-			add(e, i);
+			add(preempting, i);
 		}
 	}
 	if (all->count > 1) {
@@ -47,9 +48,9 @@ void incumbents_gather(struct engine *e)
 	}
 }
 
-struct incumbent_range incumbents_of(const struct engine *e, uint32_t gpu)
+struct incumbent_range incumbents_of(const struct preempting *preempting, uint32_t gpu)
 {
-	const struct incumbents *all = &e->preempting.incumbents;
+	const struct incumbents *all = &preempting->incumbents;
 	size_t low = 0, high = all->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -67,33 +68,36 @@ struct incumbent_range incumbents_of(const struct engine *e, uint32_t gpu)
 }
 
 /* May it be a victim: of a lower priority, and no budget refuses it now. */
-static bool incumbent_may_go(struct engine *e, const struct incumbent *one, int32_t priority)
+static bool incumbent_may_go(
+	struct evictions *evictions, const struct incumbent *one, int32_t priority)
 {
 	return one->pod->gpu->priority < priority &&
-	       evict_look(e, one->pod, REASON_PREEMPTED) != EVICT_REFUSED;
+	       evict_look(evictions, one->pod, REASON_PREEMPTED) != EVICT_REFUSED;
 }
 
-static struct contest_rules rules_of(struct engine *e, const struct incumbent *one)
+static struct contest_rules rules_of(struct companies *companies, const struct incumbent *one)
 {
-	struct manners m = manners_of_tenant(e, one->pod, one->slot);
+	struct manners m = manners_of_tenant(companies, one->pod, one->slot);
 	return (struct contest_rules){m.company, m.max_tenants};
 }
 
-void incumbents_contest(struct engine *e, uint32_t gpu, int32_t priority, struct contest *ret)
+void incumbents_contest(
+	struct preempting *preempting, uint32_t gpu, int32_t priority, struct contest *ret)
 {
-	struct incumbent_range range = incumbents_of(e, gpu);
-	ret->gpu = e->picture.snap.gpus.items[gpu];
-	ret->node = e->picture.snap.nodes.items[ret->gpu.node];
+	struct incumbent_range range = incumbents_of(preempting, gpu);
+	ret->gpu = preempting->picture->snap.gpus.items[gpu];
+	ret->node = preempting->picture->snap.nodes.items[ret->gpu.node];
 	ret->count = 0;
 	/* What else counts there, a grant that was not told yet, has rules too. */
 	ret->rules_known = ret->gpu.tenants == range.end - range.first;
 	ret->stay = (struct contest_rules){place_nobody(ret->gpu.mps), MODEL_GRANTS_MAX};
 	for (size_t i = range.first; i < range.end; i++) {
-		const struct incumbent *one = &e->preempting.incumbents.items[i];
-		struct contest_rules rules = rules_of(e, one);
+		const struct incumbent *one = &preempting->incumbents.items[i];
+		struct contest_rules rules = rules_of(preempting->scheduling->companies, one);
 		if (one->leaves) {
 			contest_give_back(&ret->gpu, &ret->node, one->pod);
-		} else if (ret->count < MODEL_GRANTS_MAX && incumbent_may_go(e, one, priority)) {
+		} else if (ret->count < MODEL_GRANTS_MAX &&
+			   incumbent_may_go(preempting->evictions, one, priority)) {
 			ret->rules[ret->count] = rules;
 			ret->victims[ret->count++] = one->pod;
 		} else {
@@ -103,12 +107,12 @@ void incumbents_contest(struct engine *e, uint32_t gpu, int32_t priority, struct
 }
 
 /* What evictions have freed is kept whoever ranks before. */
-bool kept_from(const struct engine *e, uint32_t keeper, const struct pod *pod, bool whole)
+bool kept_from(const struct wholes *wholes, uint32_t keeper, const struct pod *pod, bool whole)
 {
 	if (keeper == 0) {
 		return false;
 	}
-	const struct keeper *k = &e->wholes.keepers.items[keeper - 1];
+	const struct keeper *k = &wholes->keepers.items[keeper - 1];
 	int class = pod_rank_class(k->pod, pod);
 	if (k->pod == pod) {
 		return false;

@@ -10,8 +10,9 @@
 #include "base/vec.h"
 
 struct contest;
-struct engine;
 struct pod;
+struct preempting;
+struct wholes;
 struct world_pod;
 
 /* A placed tenant, on one of its GPUs. */
@@ -26,15 +27,16 @@ struct incumbents {
 	VEC_FIELDS(struct incumbent); /* by GPU */
 };
 
-void incumbents_gather(struct engine *e);
+void incumbents_gather(struct preempting *preempting);
 /* Those of one GPU. */
 struct incumbent_range {
 	size_t first, end;
 };
-struct incumbent_range incumbents_of(const struct engine *e, uint32_t gpu);
+struct incumbent_range incumbents_of(const struct preempting *preempting, uint32_t gpu);
 /* The GPU as it will be without those who leave anyway, and who of the others may go. */
-void incumbents_contest(struct engine *e, uint32_t gpu, int32_t priority, struct contest *ret);
+void incumbents_contest(
+	struct preempting *preempting, uint32_t gpu, int32_t priority, struct contest *ret);
 /* It is kept for somebody whom the pod must not push aside. `whole`: it asks for whole GPUs. */
-bool kept_from(const struct engine *e, uint32_t keeper, const struct pod *pod, bool whole);
+bool kept_from(const struct wholes *wholes, uint32_t keeper, const struct pod *pod, bool whole);
 
 #endif

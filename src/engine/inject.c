@@ -249,10 +249,11 @@ static bool proven_somewhere(const struct injecting *inject, uint32_t node, cons
 
 static void add_voids(struct injecting *inject)
 {
+	const struct picture *picture = inject->picture;
 	for (uint32_t i = 0; i < inject->memos.count; i++) {
 		struct inject_memo *m = &inject->memos.items[i];
-		uint32_t at = m->class != NULL && inject->picture->time->now < m->until
-				      ? snap_node_of(inject->picture, m->node)
+		uint32_t at = m->class != NULL && picture->time->now < m->until
+				      ? snap_node_of(picture, m->node)
 				      : WORLD_NONE;
 		if (at == WORLD_NONE || !inject_is_tried(&inject->nodes.items[at]) ||
 			proven_somewhere(inject, at, m->class)) {
@@ -260,8 +261,8 @@ static void add_voids(struct injecting *inject)
 		}
 		struct inject_void *made = ARENA_NEW(&inject->arena, struct inject_void);
 		*made = (struct inject_void){arena_strdup(&inject->arena, m->class),
-			inject->picture->snap.nodes.items[at].voids};
-		inject->picture->snap.nodes.items[at].voids = made;
+			picture->snap.nodes.items[at].voids};
+		picture->snap.nodes.items[at].voids = made;
 	}
 }
 
@@ -302,23 +303,24 @@ static void forget_old(struct injecting *inject)
 /* Nothing is opened on a node that rests: it would only be given back. */
 static void add_memos(struct injecting *inject)
 {
+	const struct picture *picture = inject->picture;
 	forget_old(inject);
 	for (uint32_t i = 0; i < inject->memos.count; i++) {
 		struct inject_memo *m = &inject->memos.items[i];
-		uint32_t at = snap_node_of(inject->picture, m->node);
+		uint32_t at = snap_node_of(picture, m->node);
 		if (at == WORLD_NONE || inject->nodes.items[at].way != INJECT_BY_PROBE) {
 			continue;
 		}
-		end_stale_rest(m, inject->picture->snap.nodes.items[at].noun);
-		if (inject->picture->time->now < m->until) {
-			wake_by(inject->picture->time, m->until);
+		end_stale_rest(m, picture->snap.nodes.items[at].noun);
+		if (picture->time->now < m->until) {
+			wake_by(picture->time, m->until);
 		}
 		if (m->class == NULL) {
-			bool rests = inject->picture->time->now < m->until;
+			bool rests = picture->time->now < m->until;
 			inject->nodes.items[at].memo = i;
 			inject->nodes.items[at].rests = rests;
 			inject->resting += rests ? 1 : 0;
-			inject->picture->snap.nodes.items[at].no_opening |= rests;
+			picture->snap.nodes.items[at].no_opening |= rests;
 		}
 	}
 	add_classes(inject);
@@ -403,13 +405,13 @@ static void add_probe(struct injecting *inject, const struct inject_probe *p, st
 
 static void add_probes(struct injecting *inject)
 {
+	const struct picture *picture = inject->picture;
 	VEC_CLEAR(&inject->probes);
-	for (size_t i = 0; i < world_class_count(inject->picture->world, WORLD_PROBE); i++) {
-		struct inject_probe p = {
-			.world = world_class_at(inject->picture->world, WORLD_PROBE, i)};
+	for (size_t i = 0; i < world_class_count(picture->world, WORLD_PROBE); i++) {
+		struct inject_probe p = {.world = world_class_at(picture->world, WORLD_PROBE, i)};
 		p.pod = pod_of(p.world, &inject->arena);
 		const struct inject_claim *claim = p.pod.claim;
-		p.node = claim != NULL ? snap_node_of(inject->picture, claim->node) : WORLD_NONE;
+		p.node = claim != NULL ? snap_node_of(picture, claim->node) : WORLD_NONE;
 		VEC_PUSH(&inject->probes, p);
 		struct holder *h = holder_of_probe(inject, &p);
 		if (h != NULL) {

@@ -152,7 +152,7 @@ const struct inject_claim *inject_proof_for(struct injecting *inject, const stru
 bool inject_owes(struct injecting *inject, const struct holder *h);
 /* After the decisions of a step. */
 void inject_tend(struct engine *e, struct plan *plan);
-void inject_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
+void inject_settle(struct injecting *inject, int64_t now, uint64_t id, const struct outcome *o);
 /* The waiter's reason, where injection is what it waits for; what is told of it. */
 void inject_reason(struct injecting *inject, struct waiter *w);
 /* True: its GPU is there, and how its node gives it is being found out; the waiter has the reason.

@@ -46,10 +46,10 @@ bool inject_class_is_wanted(const struct injecting *inject, const struct inject_
 bool inject_is_vain_for(
 	const struct injecting *inject, const struct holder *h, const struct pod *tenant)
 {
-	uint32_t at = snap_node_of_holder(inject->picture, h);
-	const struct inject_void *v = at < inject->picture->snap.nodes.count
-					      ? inject->picture->snap.nodes.items[at].voids
-					      : NULL;
+	const struct picture *picture = inject->picture;
+	uint32_t at = snap_node_of_holder(picture, h);
+	const struct inject_void *v =
+		at < picture->snap.nodes.count ? picture->snap.nodes.items[at].voids : NULL;
 	while (v != NULL && strcmp(v->class, class_of(tenant)) != 0) {
 		v = v->next;
 	}
@@ -61,6 +61,7 @@ bool inject_is_vain_for(
 /* NULL: so many are wanted there that no more can be kept beside each other. */
 static struct inject_memo *want(struct injecting *inject, uint32_t node, const char *class)
 {
+	const struct picture *picture = inject->picture;
 	struct inject_memo *m = inject_class_memo(inject, node, class);
 	uint32_t wanted = 0, at = inject->nodes.items[node].classes;
 	if (m == NULL || !inject_class_is_wanted(inject, m)) {
@@ -72,12 +73,11 @@ static struct inject_memo *want(struct injecting *inject, uint32_t node, const c
 		}
 	}
 	if (m == NULL) {
-		m = inject_memo_touch(
-			inject, inject->picture->snap.nodes.items[node].noun->name, class);
+		m = inject_memo_touch(inject, picture->snap.nodes.items[node].noun->name, class);
 		inject_class_add(inject, node, (uint32_t)(m - inject->memos.items));
 	}
-	m->wanted_at = inject->picture->time->now > 0 ? inject->picture->time->now : 1;
-	m->seen_at = inject->picture->time->now;
+	m->wanted_at = picture->time->now > 0 ? picture->time->now : 1;
+	m->seen_at = picture->time->now;
 	return m;
 }
 
@@ -100,17 +100,17 @@ bool inject_asks(struct injecting *inject, const struct pod *tenant, struct hold
 
 bool inject_awaits(struct injecting *inject, struct waiter *w, struct holder *h)
 {
+	const struct picture *picture = inject->picture;
 	if (!inject_asks(inject, &w->pod, h)) {
 		return false;
 	}
-	uint32_t at = snap_node_of_holder(inject->picture, h);
+	uint32_t at = snap_node_of_holder(picture, h);
 	struct inject_memo *m = is_foreign(h, &w->pod) && at < inject->nodes.count
 					? inject_class_memo(inject, at, class_of(&w->pod))
 					: NULL;
 	w->crowded = is_foreign(h, &w->pod) && (m == NULL || !inject_class_is_wanted(inject, m));
-	w->miss.best_node = at < inject->picture->snap.nodes.count
-				    ? inject->picture->snap.nodes.items[at].noun->name
-				    : NULL;
+	w->miss.best_node =
+		at < picture->snap.nodes.count ? picture->snap.nodes.items[at].noun->name : NULL;
 	inject_note_progress(w, m);
 	return true;
 }

@@ -150,16 +150,17 @@ static const char *why_taken(const struct pod *p)
 					     : "Failed";
 }
 
-static void try_anew(struct engine *e, struct inject_memo *m, int64_t now)
+static void try_anew(struct rng *rng, struct inject_memo *m, int64_t now)
 {
 	if (m->again.first_ms == 0) {
 		m->again = (struct backoff){.first_ms = AGAIN_FIRST_MS, .cap_ms = AGAIN_CAP_MS};
 	}
-	m->retry_at = now + backoff_next(&m->again, &e->rng);
+	m->retry_at = now + backoff_next(&m->again, rng);
 }
 
 /* False: not decided yet. */
-static bool judge(struct engine *e, const struct inject_probe *p, struct inject_memo *m)
+static bool judge(
+	const struct picture *picture, const struct inject_probe *p, struct inject_memo *m)
 {
 	enum inject_form form = p->pod.claim->form;
 	struct inject_try *t = &m->tries[form];
@@ -180,7 +181,7 @@ static bool judge(struct engine *e, const struct inject_probe *p, struct inject_
 								      : DOUBT_SEES_OTHERS;
 		return m->doubts[form] != DOUBT_NONE;
 	}
-	if (t->since > 0 && !t->taken && e->time.now - t->since >= SILENT_MS) {
+	if (t->since > 0 && !t->taken && picture->time->now - t->since >= SILENT_MS) {
 		return true;
 	}
 	if (is_taken(&p->pod)) {
@@ -188,15 +189,15 @@ static bool judge(struct engine *e, const struct inject_probe *p, struct inject_
 			t->taken = true;
 			m->ended++;
 			text_set(&m->ended_why, why_taken(&p->pod));
-			e->time.dirty = true;
-			try_anew(e, m, e->time.now);
+			picture->time->dirty = true;
+			try_anew(picture->book->rng, m, picture->time->now);
 		}
 		return false;
 	}
 	/* As long as no node has it, it cannot speak. */
 	if (!text_empty(p->pod.node)) {
-		t->since = t->since > 0 ? t->since : e->time.now;
-		wake_by(&e->time, t->since + SILENT_MS);
+		t->since = t->since > 0 ? t->since : picture->time->now;
+		wake_by(picture->time, t->since + SILENT_MS);
 	}
 	return false;
 }
@@ -248,7 +249,7 @@ static void try_forms(struct engine *e, const struct inject_errand *x, struct pl
 			create(e, x, order[i], plan);
 			return;
 		}
-		if (!judge(e, p, x->m)) {
+		if (!judge(&e->picture, p, x->m)) {
 			return;
 		}
 	}
@@ -377,10 +378,10 @@ void inject_tend(struct engine *e, struct plan *plan)
 	let_go(e, plan);
 }
 
-void inject_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o)
+void inject_settle(struct injecting *inject, int64_t now, uint64_t id, const struct outcome *o)
 {
-	for (size_t i = 0; i < e->inject.memos.count * INJECT_FORMS; i++) {
-		struct inject_memo *m = &e->inject.memos.items[i / INJECT_FORMS];
+	for (size_t i = 0; i < inject->memos.count * INJECT_FORMS; i++) {
+		struct inject_memo *m = &inject->memos.items[i / INJECT_FORMS];
 		struct inject_try *t = &m->tries[i % INJECT_FORMS];
 		if (t->flight != id) {
 			continue;
@@ -393,7 +394,7 @@ void inject_settle(struct engine *e, int64_t now, uint64_t id, const struct outc
 		m->retry_at = 0;
 		if (!may_be_there) {
 			t->sent_at = 0;
-			try_anew(e, m, now);
+			try_anew(inject->picture->book->rng, m, now);
 		}
 		return;
 	}

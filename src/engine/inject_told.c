@@ -51,15 +51,14 @@ static const struct inject_memo *tried_for(const struct injecting *inject, const
 
 bool inject_tries(struct injecting *inject, struct waiter *w, const struct holder *h)
 {
+	const struct picture *picture = inject->picture;
 	enum inject_form form;
 	const struct inject_node *n = inject_node_of(inject, h);
 	if (n == NULL || n->subject == NULL || n->rests || h->pod.identity == NULL ||
 		!h->pod.holds || inject_knows(inject, h, &form)) {
 		return false;
 	}
-	w->miss.best_node =
-		inject->picture->snap.nodes.items[snap_node_of_holder(inject->picture, h)]
-			.noun->name;
+	w->miss.best_node = picture->snap.nodes.items[snap_node_of_holder(picture, h)].noun->name;
 	w->crowded = false;
 	inject_note_progress(w, n->memo != WORLD_NONE ? &inject->memos.items[n->memo] : NULL);
 	return true;

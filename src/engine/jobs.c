@@ -49,9 +49,9 @@ enum job_says job_ask(struct engine *e, const struct pod *pod, struct plan *plan
 	return j->says;
 }
 
-void job_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o)
+void job_settle(struct evictions *evictions, int64_t now, uint64_t id, const struct outcome *o)
 {
-	vec_for_each (struct job, j, &e->evictions.jobs) {
+	vec_for_each (struct job, j, &evictions->jobs) {
 		if (j->flight != id) {
 			continue;
 		}
@@ -59,7 +59,8 @@ void job_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome
 		j->says = o->spares ? JOB_SPARES : JOB_COUNTS;
 		if (o->fault.kind != FAULT_NONE) {
 			j->says = JOB_UNREAD;
-			j->retry_at = now + backoff_next(&j->backoff, &e->rng);
+			j->retry_at =
+				now + backoff_next(&j->backoff, evictions->picture->book->rng);
 		}
 	}
 }

@@ -41,7 +41,7 @@ struct jobs {
 bool job_owns(const struct pod *pod);
 /* The pod's owner is a Job. */
 enum job_says job_ask(struct engine *e, const struct pod *pod, struct plan *plan);
-void job_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
+void job_settle(struct evictions *evictions, int64_t now, uint64_t id, const struct outcome *o);
 void jobs_sweep(struct evictions *evictions);
 void jobs_forget(struct jobs *all);
 void jobs_finish(struct jobs *all);

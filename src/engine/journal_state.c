@@ -186,7 +186,7 @@ void state_save(struct engine *e, struct str *scratch, state_put put, void *data
 {
 	struct saving s = {e, scratch, put, data};
 	world_save(e->world, save_change, &s);
-	save_change(&s, &(struct change){.type = CHANGE_RUNTIME, .runtime = runtime_of(e)});
+	save_change(&s, &(struct change){.type = CHANGE_RUNTIME, .runtime = runtime_of(&e->runtime)});
 	for (size_t i = 0; i < e->book.waiters.count; i++) {
 		save_waiter(&s, e->book.waiters.items[i]);
 	}
@@ -216,7 +216,7 @@ static bool load_world(struct engine *e, struct unpack *u)
 		return false;
 	}
 	if (c.type == CHANGE_RUNTIME) {
-		runtime_take(e, c.runtime);
+		runtime_take(&e->picture, c.runtime);
 	} else {
 		world_apply(e->world, &c);
 	}

@@ -28,43 +28,45 @@ static void landing_take(
 	landing_move(picture, t, 1);
 }
 
-static void count_landings(struct engine *e, struct waiter *w)
+static void count_landings(struct companies *companies, struct waiter *w)
 {
+	struct picture *picture = companies->picture;
 	vec_for_each (struct landing, t, &w->landings) {
-		uint32_t at = snap_gpu_on(&e->picture, t->uuid, snap_node_of(&e->picture, t->node));
+		uint32_t at = snap_gpu_on(picture, t->uuid, snap_node_of(picture, t->node));
 		t->at = WORLD_NONE;
 		if (at == WORLD_NONE) {
 			continue;
 		}
-		const struct ledger *l = holder_ledger(e->picture.snap_gpus.items[at].holder);
+		const struct ledger *l = holder_ledger(picture->snap_gpus.items[at].holder);
 		const struct grant *g = ledger_find(l, w->uid);
 		struct place_verdict has = {
 			.milli = g != NULL ? g->milli : 0, .mem_mib = g != NULL ? g->mem_mib : 0};
-		landing_take(&e->picture, t, at, has);
+		landing_take(picture, t, at, has);
 		if (t->out_whole) {
-			struct manners manners = manners_of_waiter(e, w);
-			company_joins(&e->picture.snap.gpus.items[at],
-				&e->picture.snap_gpus.items[at], &manners);
+			struct manners manners = manners_of_waiter(companies, w);
+			company_joins(&picture->snap.gpus.items[at], &picture->snap_gpus.items[at],
+				&manners);
 		}
 		/* Nobody gives that GPU back while somebody may come to run on it. */
-		e->picture.snap_gpus.items[at].demand += t->out_whole ? 1 : 0;
+		picture->snap_gpus.items[at].demand += t->out_whole ? 1 : 0;
 	}
 }
 
-void landings_count(struct engine *e)
+void landings_count(struct companies *companies)
 {
-	for (size_t i = 0; i < e->book.waiters.count; i++) {
-		struct waiter *w = e->book.waiters.items[i];
+	const struct picture *picture = companies->picture;
+	for (size_t i = 0; i < picture->book->waiters.count; i++) {
+		struct waiter *w = picture->book->waiters.items[i];
 		const struct world_pod *p =
-			w->landings.count > 0 ? world_pod_by_uid(e->world, w->uid) : NULL;
+			w->landings.count > 0 ? world_pod_by_uid(picture->world, w->uid) : NULL;
 		/* Gone, it can be told nothing; placed, it says itself where. */
 		if (p == NULL || !p->gpu->gated) {
 			landings_finish(w);
 			continue;
 		}
-		w->seen = e->time.step;
+		w->seen = picture->time->step;
 		waiter_refresh(w, p);
-		count_landings(e, w);
+		count_landings(companies, w);
 	}
 }
 

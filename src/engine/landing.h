@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct engine;
+struct companies;
 struct picture;
 struct place_group;
 struct place_verdict;
@@ -28,7 +28,7 @@ struct landing {
 	bool out_whole; /* nothing else counts the tenant there */
 };
 
-void landings_count(struct engine *e); /* in the snapshot, after holders and tenants */
+void landings_count(struct companies *companies); /* in the snapshot, after holders and tenants */
 /* The tenant's own are no obstacle to itself: lifted before it is judged, settled after; `v` is
  * where it goes, NULL: nowhere. */
 void landings_lift(struct picture *picture, const struct waiter *w);

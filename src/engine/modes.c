@@ -7,13 +7,14 @@
 #define LOOKS_MAX 4096
 
 /* Reserved for this very tenant, it is no more needed than one that is not. */
-static bool is_free_for(const struct engine *e, uint32_t gpu, const struct waiter *w)
+static bool is_free_for(const struct wholes *wholes, uint32_t gpu, const struct waiter *w)
 {
-	const struct place_gpu *g = &e->picture.snap.gpus.items[gpu];
-	const struct snap_gpu *s = &e->picture.snap_gpus.items[gpu];
+	const struct picture *picture = wholes->picture;
+	const struct place_gpu *g = &picture->snap.gpus.items[gpu];
+	const struct snap_gpu *s = &picture->snap_gpus.items[gpu];
 	bool needed = s->entries > 0 || s->demand > 0 || g->tenants > 0 ||
-		      s->holder->wanted >= e->time.round || s->holder->search || s->yields;
-	bool kept = g->kept_by != 0 && e->wholes.keepers.items[g->kept_by - 1].pod != &w->pod;
+		      s->holder->wanted >= picture->time->round || s->holder->search || s->yields;
+	bool kept = g->kept_by != 0 && wholes->keepers.items[g->kept_by - 1].pod != &w->pod;
 	return !needed && !kept && holder_may_go(s->holder);
 }
 
@@ -61,7 +62,7 @@ static bool take_one(struct engine *e, struct waiter *w, uint32_t *looks, struct
 	r.claim_count = claims.count;
 	r.apart = neighbours_mark(e, &w->pod);
 	for (uint32_t i = 0; i < e->picture.snap_gpus.count && *looks < LOOKS_MAX; i++) {
-		if (e->picture.snap.gpus.items[i].mps == r.mps || !is_free_for(e, i, w)) {
+		if (e->picture.snap.gpus.items[i].mps == r.mps || !is_free_for(&e->wholes, i, w)) {
 			continue;
 		}
 		(*looks)++;

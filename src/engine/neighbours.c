@@ -324,7 +324,7 @@ static bool mark_refused(struct engine *e, const struct pod *pod)
 	if (e->shuns.items.count == 0) {
 		return false;
 	}
-	uint64_t workload = company_workload(e, pod);
+	uint64_t workload = company_workload(&e->companies, pod);
 	vec_for_each (const struct shun, s, &e->shuns.items) {
 		bool holds = s->is_node && s->workload == workload && e->time.now < s->until;
 		uint32_t at = holds ? snap_node_of(&e->picture, s->what) : WORLD_NONE;

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct engine;
 struct picture;
 
 /* Of the step that runs. Those that something keeps up do not count, and so hold up nobody
@@ -17,7 +16,8 @@ struct openings {
 	int64_t until;	 /* when the first of them counts no more */
 	bool refused[2]; /* without MPS, with it: an admission policy lets one not be made */
 };
-void openings_count(struct engine *e);
-bool openings_take(struct engine *e); /* false: no more for now; another step is asked for */
+void openings_count(struct openings *openings);
+bool openings_take(
+	struct openings *openings); /* false: no more for now; another step is asked for */
 
 #endif

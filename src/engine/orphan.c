@@ -114,12 +114,11 @@ static void index_outside(struct orphans *orphans)
 
 bool gpu_is_anybodys(struct orphans *orphans, const char *uuid, const char *node)
 {
+	const struct picture *picture = orphans->picture;
 	const struct orphan *o = orphan_find(orphans, uuid, node);
-	bool orphaned = o != NULL && o->seen == orphans->picture->time->step;
-	return snap_gpu_on(orphans->picture, uuid, snap_node_of(orphans->picture, node)) !=
-		       WORLD_NONE ||
-	       orphaned ||
-	       (orphans->picture->forgotten > 0 && holder_outside(orphans, uuid, node) != NULL);
+	bool orphaned = o != NULL && o->seen == picture->time->step;
+	return snap_gpu_on(picture, uuid, snap_node_of(picture, node)) != WORLD_NONE || orphaned ||
+	       (picture->forgotten > 0 && holder_outside(orphans, uuid, node) != NULL);
 }
 
 /* Where it is: where a tenant runs, or will run because its capacity pod was there. NULL: nowhere,
@@ -159,23 +158,23 @@ static bool lingers_for_tenants(struct step_time *time, const struct holder *h)
 static void strand(struct orphans *orphans, const struct world_pod *p, uint32_t slot,
 	const char *uuid, bool amiss)
 {
-	const char *node = where(orphans->picture, p);
+	const struct picture *picture = orphans->picture;
+	const char *node = where(picture, p);
 	const struct holder *h = node != NULL ? holder_outside(orphans, uuid, node) : NULL;
 	if (node == NULL ||
-		(h != NULL && (!holder_is_leaving(h) ||
-				      lingers_for_tenants(orphans->picture->time, h)))) {
+		(h != NULL && (!holder_is_leaving(h) || lingers_for_tenants(picture->time, h)))) {
 		return;
 	}
 	struct orphan *o = orphan_find(orphans, uuid, node);
 	o = o != NULL ? o : orphan_add(orphans, uuid, node);
-	if (o->seen != orphans->picture->time->step) {
-		o->seen = orphans->picture->time->step;
+	if (o->seen != picture->time->step) {
+		o->seen = picture->time->step;
 		o->leaving = h != NULL;
 		o->searched = false;
 	}
 	struct stranded s = {.orphan = (uint32_t)(o - orphans->items.items),
 		.slot = slot,
-		.go = wants_eviction(orphans->picture->world, p)};
+		.go = wants_eviction(picture->world, p)};
 	o->searched = o->searched || !s.go;
 	o->mps = p->gpu->mps;
 	o->amiss = o->amiss || amiss;
@@ -210,20 +209,20 @@ static void found(struct orphans *orphans, const struct world_pod *p, uint32_t s
 /* Whoever stands in the ledger of a capacity pod of the picture is on its GPU. */
 static void find_stranded(struct orphans *orphans)
 {
-	vec_for_each (const uint32_t, i, &orphans->picture->unsettled) {
-		const struct world_pod *p =
-			world_class_at(orphans->picture->world, WORLD_TENANT, *i);
-		uint32_t slot = world_class_slot(orphans->picture->world, WORLD_TENANT, *i);
+	const struct picture *picture = orphans->picture;
+	vec_for_each (const uint32_t, i, &picture->unsettled) {
+		const struct world_pod *p = world_class_at(picture->world, WORLD_TENANT, *i);
+		uint32_t slot = world_class_slot(picture->world, WORLD_TENANT, *i);
 		if (p->gpu->gated || world_pod_terminal(p) || p->gpu->uuid == NULL ||
-			(p->gpu->devices == 1 && snap_counted(orphans->picture, slot))) {
+			(p->gpu->devices == 1 && snap_counted(picture, slot))) {
 			continue;
 		}
 		struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 		while (told_next(&t)) {
-			uint32_t at = snap_gpu_of_pod(orphans->picture, p, t.uuid);
+			uint32_t at = snap_gpu_of_pod(picture, p, t.uuid);
 			if (at != WORLD_NONE) {
 				found(orphans, p, slot, at);
-			} else if (!ledger_of_named_has(orphans->picture->book, &t, p)) {
+			} else if (!ledger_of_named_has(picture->book, &t, p)) {
 				strand(orphans, p, slot, t.uuid, false);
 			}
 		}
@@ -261,35 +260,35 @@ static bool is_now(const struct step_time *time, const struct orphan *o)
 /* The time runs only while the node can do something about it. */
 static void keep_time(struct orphans *orphans)
 {
+	const struct picture *picture = orphans->picture;
 	vec_for_each (struct orphan, o, &orphans->items) {
-		uint32_t at = snap_node_of(orphans->picture, o->node);
-		bool answers =
-			at != WORLD_NONE && orphans->picture->snap.nodes.items[at].noun->ready;
-		if (!is_now(orphans->picture->time, o)) {
+		uint32_t at = snap_node_of(picture, o->node);
+		bool answers = at != WORLD_NONE && picture->snap.nodes.items[at].noun->ready;
+		if (!is_now(picture->time, o)) {
 			continue;
 		}
 		/* One of the other mode that goes is no hope of it. */
 		if ((o->leaving && !o->amiss) || !answers) {
 			o->since = -1;
 		} else if (o->since < 0) {
-			o->since = orphans->picture->time->now;
+			o->since = picture->time->now;
 		}
 		if (o->since >= 0) {
-			wake_by(orphans->picture->time, o->since + orphans->picture->cfg->lost_ms);
+			wake_by(picture->time, o->since + picture->cfg->lost_ms);
 		}
 	}
 }
 
-void orphans_find(struct engine *e)
+void orphans_find(struct orphans *orphans)
 {
-	VEC_CLEAR(&e->orphans.stranded);
-	sweep(&e->orphans);
-	if (e->picture.forgotten > 0) {
-		index_outside(&e->orphans);
-		find_stranded(&e->orphans);
+	VEC_CLEAR(&orphans->stranded);
+	sweep(orphans);
+	if (orphans->picture->forgotten > 0) {
+		index_outside(orphans);
+		find_stranded(orphans);
 	}
-	keep_time(&e->orphans);
-	searches_plan(&e->orphans);
+	keep_time(orphans);
+	searches_plan(orphans);
 }
 
 uint32_t orphans_count(const struct orphans *orphans)

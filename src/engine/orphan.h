@@ -83,7 +83,7 @@ struct orphan *orphan_find(struct orphans *orphans, const char *uuid, const char
 /* Some capacity pod holds that GPU, or a tenant runs on it. After orphans_find. */
 bool gpu_is_anybodys(struct orphans *orphans, const char *uuid, const char *node);
 /* In the snapshot, after everybody was counted. */
-void orphans_find(struct engine *e);
+void orphans_find(struct orphans *orphans);
 uint32_t orphans_count(const struct orphans *orphans); /* after it */
 uint32_t orphans_count(const struct orphans *orphans); /* in this step */
 void orphans_tend(struct engine *e, struct plan *plan);

@@ -70,12 +70,11 @@ bool overuse_uses_now(const struct world_pod *p)
 /* --- looking --- */
 
 /* Those of one state that are over and were not known to be. */
-static void find_new(struct engine *e, const struct node_state *s, uint32_t node)
+static void find_new(struct overuses *all, const struct node_state *s, uint32_t node)
 {
-	struct overuses *all = &e->evictions.overuses;
 	for (uint32_t i = 0; i < s->use_count; i++) {
 		const struct pod_use *u = &s->uses[i];
-		const struct world_pod *p = world_pod_by_uid(e->world, u->uid);
+		const struct world_pod *p = world_pod_by_uid(all->picture->world, u->uid);
 		struct blame_user user = {0, u->mem_mib};
 		if (p == NULL || p->gpu == NULL || p->node != node || p->gpu->uuid == NULL ||
 			!gpu_list_has(p->gpu->uuid, u->uuid)) {
@@ -88,18 +87,19 @@ static void find_new(struct engine *e, const struct node_state *s, uint32_t node
 				.uuid = xstrdup(u->uuid),
 				.seen_ms = s->seen_ms - STATE_FRESH_MS - 1,
 				/* Another leader has said so, not long ago. */
-				.told_at = p->gpu->overuse_shown ? e->time.now : -1};
+				.told_at = p->gpu->overuse_shown ? all->picture->time->now : -1};
 			(void)overuse_add(all, &made);
 		}
 	}
 }
 
-static void add_up(struct engine *e, const struct node_state *s, uint32_t node)
+static void add_up(struct overuses *overuses, const struct node_state *s, uint32_t node)
 {
 	for (uint32_t i = 0; i < s->use_count; i++) {
 		const struct pod_use *u = &s->uses[i];
-		struct overuse *o = overuse_find(&e->evictions.overuses, u->uid, u->uuid);
-		const struct world_pod *p = o != NULL ? world_pod_by_uid(e->world, u->uid) : NULL;
+		struct overuse *o = overuse_find(overuses, u->uid, u->uuid);
+		const struct world_pod *p =
+			o != NULL ? world_pod_by_uid(overuses->picture->world, u->uid) : NULL;
 		if (p != NULL && p->node == node) {
 			bool known = u->mem_mib >= 0 && o->sum_mib >= 0;
 			o->sum_mib = known ? o->sum_mib + u->mem_mib : -1;
@@ -108,12 +108,11 @@ static void add_up(struct engine *e, const struct node_state *s, uint32_t node)
 }
 
 /* Those that are remembered of the node's tenants, each once. */
-static void find_here(struct engine *e, const struct world_node *n)
+static void find_here(struct overuses *all, const struct world_node *n)
 {
-	struct overuses *all = &e->evictions.overuses;
 	VEC_CLEAR(&all->here);
 	for (size_t i = 0; i < n->tenants.count && all->items.count > 0; i++) {
-		const struct world_pod *p = world_pod_at(e->world, n->tenants.items[i]);
+		const struct world_pod *p = world_pod_at(all->picture->world, n->tenants.items[i]);
 		struct told t = told_of(p->gpu->uuid, NULL);
 		while (told_next(&t)) {
 			struct overuse *o = overuse_find(all, world_pod_uid(p), t.uuid);
@@ -126,15 +125,14 @@ static void find_here(struct engine *e, const struct world_node *n)
 }
 
 /* What overuse_measured says of each of them. */
-static void measure_here(struct engine *e, const struct node_state *s, uint32_t node)
+static void measure_here(struct overuses *all, const struct node_state *s, uint32_t node)
 {
-	struct overuses *all = &e->evictions.overuses;
 	vec_for_each (const uint32_t, at, &all->here) {
 		struct overuse *o = &all->items.items[*at];
 		o->sum_mib = s != NULL && device_is_measured(s, o->uuid) ? 0 : -1;
 	}
 	if (s != NULL && all->here.count > 0) {
-		add_up(e, s, node);
+		add_up(all, s, node);
 	}
 }
 
@@ -227,12 +225,11 @@ static void forget_here(struct overuses *all, size_t i)
 	}
 }
 
-static void look(struct engine *e, int64_t policy_ms)
+static void look(struct overuses *all, int64_t policy_ms)
 {
-	struct overuses *all = &e->evictions.overuses;
 	for (size_t i = all->here.count; i-- > 0;) {
 		struct overuse *o = &all->items.items[all->here.items[i]];
-		bool was = o->over, stays = look_again(&e->picture, o, policy_ms);
+		bool was = o->over, stays = look_again(all->picture, o, policy_ms);
 		if (was && (!stays || !o->over)) {
 			overuse_relieved(all, o->uuid);
 		}
@@ -244,13 +241,12 @@ static void look(struct engine *e, int64_t policy_ms)
 
 /* --- GPUs where somebody is over --- */
 
-struct crowd *crowd_touch(struct engine *e, const char *uuid)
+struct crowd *crowd_touch(struct overuses *all, const char *uuid)
 {
-	struct overuses *all = &e->evictions.overuses;
 	struct crowd *c = crowd_find(all, uuid);
 	if (c == NULL) {
 		struct crowd made = {.uuid = xstrdup(uuid),
-			.changed_at = e->time.now,
+			.changed_at = all->picture->time->now,
 			.failed_at = -1,
 			.first = MAP_NONE};
 		c = crowd_add(all, &made);
@@ -260,16 +256,15 @@ struct crowd *crowd_touch(struct engine *e, const char *uuid)
 }
 
 /* Those of the node, and who is over there. */
-static void crowds_begin(struct engine *e)
+static void crowds_begin(struct overuses *all)
 {
-	struct overuses *all = &e->evictions.overuses;
 	VEC_CLEAR(&all->crowded);
 	vec_for_each (const uint32_t, at, &all->here) {
 		struct overuse *o = &all->items.items[*at];
 		if (!o->over && o->looks == 0) {
 			continue;
 		}
-		struct crowd *c = crowd_touch(e, o->uuid);
+		struct crowd *c = crowd_touch(all, o->uuid);
 		if (c->visit != all->pass.visit) {
 			c->visit = all->pass.visit;
 			c->leaving = false;
@@ -282,14 +277,14 @@ static void crowds_begin(struct engine *e)
 	}
 }
 
-static void count_member(struct engine *e, const struct world_pod *p)
+static void count_member(struct overuses *all, const struct world_pod *p)
 {
-	struct overuses *all = &e->evictions.overuses;
 	struct told t = told_of(p->gpu->uuid, NULL);
 	while (told_next(&t)) {
 		struct crowd *c = crowd_find(all, t.uuid);
 		if (c != NULL && c->visit == all->pass.visit) {
-			bool going = evict_look(e, p, REASON_MEMORY_OVERUSE) == EVICT_GOING;
+			bool going =
+				evict_look(all->evictions, p, REASON_MEMORY_OVERUSE) == EVICT_GOING;
 			c->leaving = c->leaving || going;
 			c->sum += hash_text(world_pod_uid(p));
 		}
@@ -297,21 +292,20 @@ static void count_member(struct engine *e, const struct world_pod *p)
 }
 
 /* What was said of the GPU before somebody came or left is of another time. */
-static void crowds_gather(struct engine *e, const struct world_node *n)
+static void crowds_gather(struct overuses *all, const struct world_node *n)
 {
-	struct overuses *all = &e->evictions.overuses;
-	crowds_begin(e);
+	crowds_begin(all);
 	for (size_t i = 0; i < n->tenants.count && all->crowded.count > 0; i++) {
-		const struct world_pod *p = world_pod_at(e->world, n->tenants.items[i]);
+		const struct world_pod *p = world_pod_at(all->picture->world, n->tenants.items[i]);
 		if (!p->gpu->gated && p->gpu->uuid != NULL && !world_pod_terminal(p)) {
-			count_member(e, p);
+			count_member(all, p);
 		}
 	}
 	vec_for_each (const uint32_t, at, &all->crowded) {
 		struct crowd *c = &all->crowds.items[*at];
 		if (c->sum != c->members) {
 			c->members = c->sum;
-			c->changed_at = e->time.now;
+			c->changed_at = all->picture->time->now;
 		}
 	}
 }
@@ -323,11 +317,11 @@ void overuse_judge(struct engine *e, uint32_t node, int64_t policy_ms, struct pl
 	const struct node_state *s = fresh_state(&e->picture, node);
 	all->pass.visit++;
 	if (s != NULL) {
-		find_new(e, s, node);
+		find_new(&e->evictions.overuses, s, node);
 	}
-	find_here(e, n);
-	measure_here(e, s, node);
-	look(e, policy_ms);
-	crowds_gather(e, n);
+	find_here(&e->evictions.overuses, n);
+	measure_here(&e->evictions.overuses, s, node);
+	look(&e->evictions.overuses, policy_ms);
+	crowds_gather(&e->evictions.overuses, n);
 	crowds_relieve(e, plan);
 }

@@ -141,10 +141,10 @@ struct overuses {
 };
 
 /* A pass begins once a second, whatever calls it. */
-void overuse_tend(struct engine *e);
+void overuse_tend(struct overuses *all);
 /* One slice of it, of about so many objects; nothing where none is under way. */
 void overuse_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan);
-bool overuse_running(const struct engine *e);
+bool overuse_running(const struct overuses *overuses);
 
 /* overuse_find.c: found by key, NULL: there is none. What is added must not be there, and its texts
  * are taken; a pointer dies when another one is added or dropped. */
@@ -183,7 +183,7 @@ bool overuse_concerns(const struct world_pod *p);
 /* What it uses of the device; -1: not known. */
 int64_t overuse_measured(
 	const struct picture *picture, const struct world_pod *p, const char *uuid);
-struct crowd *crowd_touch(struct engine *e, const char *uuid);
+struct crowd *crowd_touch(struct overuses *all, const char *uuid);
 void overuse_tell(struct engine *e, const struct world_pod *p, enum reason reason, const char *text,
 	struct plan *plan);
 /* A condition of that type, unless it is so already or one was asked for lately. */

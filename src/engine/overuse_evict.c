@@ -46,16 +46,16 @@ static int by_excess(const void *a, const void *b)
 }
 
 /* Those of the GPU that are over now, the worst first. */
-static size_t gather(
-	struct engine *e, const struct crowd *c, struct candidate_over out[MODEL_GRANTS_MAX])
+static size_t gather(struct overuses *overuses, const struct crowd *c,
+	struct candidate_over out[MODEL_GRANTS_MAX])
 {
 	size_t n = 0;
-	const struct overuse *items = e->evictions.overuses.items.items;
+	const struct overuse *items = overuses->items.items;
 	for (uint32_t i = c->first; i != MAP_NONE; i = items[i].next) {
 		const struct overuse *o = &items[i];
-		const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
-		if (o->over && o->known && excess(o) > 0 && p != NULL && may_evict(e->world, p) &&
-			n < MODEL_GRANTS_MAX) {
+		const struct world_pod *p = world_pod_by_uid(overuses->picture->world, o->uid);
+		if (o->over && o->known && excess(o) > 0 && p != NULL &&
+			may_evict(overuses->picture->world, p) && n < MODEL_GRANTS_MAX) {
 			out[n++] = (struct candidate_over){p, o};
 		}
 	}
@@ -170,7 +170,7 @@ static void send_away(
 static const struct world_pod *relieve(struct engine *e, const struct crowd *c, struct plan *plan)
 {
 	struct candidate_over all[MODEL_GRANTS_MAX];
-	size_t n = c->leaving ? 0 : gather(e, c, all);
+	size_t n = c->leaving ? 0 : gather(&e->evictions.overuses, c, all);
 	if (n == 0) {
 		return NULL;
 	}
@@ -188,7 +188,8 @@ static const struct world_pod *relieve(struct engine *e, const struct crowd *c, 
 			(!measured && !excess_covers(s, all[i].overuse))) {
 			continue;
 		}
-		enum evict_state state = evict_look(e, all[i].pod, REASON_MEMORY_OVERUSE);
+		enum evict_state state =
+			evict_look(&e->evictions, all[i].pod, REASON_MEMORY_OVERUSE);
 		if (state == EVICT_SENT) {
 			send_away(e, &all[i], str_text(&why), plan);
 			return all[i].pod;

@@ -29,23 +29,22 @@ static void enter(struct overuse_pass *pass, enum overuse_stage stage, uint64_t 
 	pass->slot = 0;
 }
 
-bool overuse_running(const struct engine *e)
+bool overuse_running(const struct overuses *overuses)
 {
-	return e->evictions.overuses.pass.stage != OVERUSE_RESTS;
+	return overuses->pass.stage != OVERUSE_RESTS;
 }
 
-void overuse_tend(struct engine *e)
+void overuse_tend(struct overuses *all)
 {
-	struct overuses *all = &e->evictions.overuses;
 	struct overuse_pass *pass = &all->pass;
-	if (overuse_running(e)) {
+	if (overuse_running(all)) {
 		return;
 	}
-	if (e->time.now < all->next_at) {
-		wake_by(&e->time, all->next_at);
+	if (all->picture->time->now < all->next_at) {
+		wake_by(all->picture->time, all->next_at);
 		return;
 	}
-	all->next_at = e->time.now + PASS_MS;
+	all->next_at = all->picture->time->now + PASS_MS;
 	pass->pass++;
 	pass->over = pass->contended = 0;
 	pass->over_mib = 0;
@@ -213,7 +212,7 @@ void overuse_step(struct engine *e, struct engine_now now, uint32_t budget, stru
 {
 	struct overuse_pass *pass = &e->evictions.overuses.pass;
 	pass->left = (int64_t)budget * PARTS + WORK_LEAST;
-	while (overuse_running(e) && pass->left > 0) {
+	while (overuse_running(&e->evictions.overuses) && pass->left > 0) {
 		go_on(e, now, plan);
 	}
 }

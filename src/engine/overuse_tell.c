@@ -74,14 +74,13 @@ static void tell_over(
 
 /* It is within its share of each of its GPUs, as far as anybody can tell: not being told is not to
  * be within. */
-static bool is_within(struct engine *e, const struct world_pod *p)
+static bool is_within(struct overuses *overuses, const struct world_pod *p)
 {
 	struct told t = told_of(p->gpu->uuid, NULL);
 	while (told_next(&t)) {
-		const struct overuse *o =
-			overuse_find(&e->evictions.overuses, world_pod_uid(p), t.uuid);
+		const struct overuse *o = overuse_find(overuses, world_pod_uid(p), t.uuid);
 		if ((o != NULL && (o->over || o->looks > 0)) ||
-			overuse_measured(&e->picture, p, t.uuid) < 0) {
+			overuse_measured(overuses->picture, p, t.uuid) < 0) {
 			return false;
 		}
 	}
@@ -108,7 +107,7 @@ void overuse_report(struct engine *e, const struct world_pod *p, struct plan *pl
 			count(&all->pass, o);
 		}
 	}
-	if (p->gpu->overuse_shown && is_within(e, p)) {
+	if (p->gpu->overuse_shown && is_within(&e->evictions.overuses, p)) {
 		overuse_remark(e, p,
 			&(struct action){.condition = NAME_OVERUSE, .reason = REASON_WITHIN_SHARE},
 			plan);

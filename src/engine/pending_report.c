@@ -204,10 +204,10 @@ static const char *policy_that_refused(const struct waiter *w, struct arena *are
 
 /* Of what would ask an autoscaler, where nobody knows of one. */
 static const char *policy_against_asking(
-	struct engine *e, const struct waiter *w, struct arena *arena)
+	struct scale *scale, const struct waiter *w, struct arena *arena)
 {
 	char name[REFUSAL_NAME_MAX];
-	const char *refusal = scale_refusal(e, w);
+	const char *refusal = scale_refusal(scale, w);
 	return refusal != NULL && refusal_by_policy(refusal, name) ? arena_strdup(arena, name)
 								   : NULL;
 }
@@ -220,11 +220,11 @@ static bool is_time(struct picture *picture, const struct waiter *w, int64_t now
 }
 
 /* Asked again: others may have been given more since it was judged. */
-static struct quota_view quota_now(const struct engine *e, const struct waiter *w)
+static struct quota_view quota_now(const struct quotas *quotas, const struct waiter *w)
 {
 	struct quota_view quota = {0};
 	if (w->reason == REASON_QUOTA) {
-		(void)quotas_left(&e->quotas, w, &quota);
+		(void)quotas_left(quotas, w, &quota);
 	}
 	return quota;
 }
@@ -247,10 +247,10 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	if (w->reason == REASON_VOLUME_NOT_READY) {
 		(void)needs_claims(e->world, &w->pod, &claims);
 	}
-	struct quota_view quota = quota_now(e, w);
+	struct quota_view quota = quota_now(&e->quotas, w);
 	const char *rule = NULL, *theirs = failure_of(&e->picture, w);
 	if (w->reason == REASON_EXCLUSIVE) {
-		company_explain(e, w, &rule, &theirs);
+		company_explain(&e->companies, w, &rule, &theirs);
 	} else if (w->reason == REASON_STARTS_IN_TURN) {
 		rule = turn_name(&e->turns, w, &plan->arena, &next);
 	}
@@ -278,7 +278,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 			: w->passed.kept_for != 0	  ? keeper_name(e, w, plan)
 							  : quota.name,
 		.asked_s = w->asked_for_s,
-		.refuser = policy_against_asking(e, w, &plan->arena),
+		.refuser = policy_against_asking(&e->scale, w, &plan->arena),
 		.waited_s = (now - w->first_seen) / 1000,
 		.next_s = next > now ? (next - now + 999) / 1000 : 0};
 	struct action *a = emit_about(e, plan, ACTION_CONDITION, about_waiter(w));

@@ -60,7 +60,7 @@ void policies_pass_index(struct policies_pass *p)
 	}
 }
 
-static void pass_begin(struct engine *e, struct policies_pass *p, int64_t now)
+static void pass_begin(struct policies *policies, struct policies_pass *p, int64_t now)
 {
 	p->running = true;
 	p->started_at = now;
@@ -68,10 +68,10 @@ static void pass_begin(struct engine *e, struct policies_pass *p, int64_t now)
 	VEC_CLEAR(&p->met);
 	map_clear(&p->met_index);
 	VEC_CLEAR(&p->cells);
-	for (uint32_t i = policy_set_of(e->world).count; i > 0; i--) {
+	for (uint32_t i = policy_set_of(policies->picture->world).count; i > 0; i--) {
 		VEC_PUSH(&p->cells, (struct policy_tally){0});
 	}
-	e->policies.version = world_policy_version(e->world);
+	policies->version = world_policy_version(policies->picture->world);
 }
 
 /* One workload counts once, however many pods it has. */
@@ -96,9 +96,9 @@ static bool first_of_workload(
 enum telling { TELL_NOT, TELL_AGAIN, TELL_FIRST };
 
 /* What was told and does not show up is told again: the write may have failed. */
-static enum telling telling(struct engine *e, const struct pod *pod, enum reason reason)
+static enum telling telling(struct policies *policies, const struct pod *pod, enum reason reason)
 {
-	struct policies_pass *p = e->policies.pass;
+	struct policies_pass *p = policies->pass;
 	uint64_t hash = hash_text(pod->uid) + (uint64_t)reason;
 	if (p->told.count >= TOLD_MAX) {
 		VEC_CLEAR(&p->told);
@@ -107,14 +107,14 @@ static enum telling telling(struct engine *e, const struct pod *pod, enum reason
 	uint32_t at = map_find(&p->told_index, hash, &hash);
 	bool first = at == MAP_NONE;
 	if (first) {
-		struct told_pod made = {hash, e->time.now};
+		struct told_pod made = {hash, policies->picture->time->now};
 		VEC_PUSH(&p->told, made);
 		at = (uint32_t)p->told.count - 1;
 		map_put(&p->told_index, hash, at);
 	}
 	struct told_pod *told = &p->told.items[at];
-	bool again = !first && e->time.now - told->at >= AGAIN_MS;
-	told->at = again ? e->time.now : told->at;
+	bool again = !first && policies->picture->time->now - told->at >= AGAIN_MS;
+	told->at = again ? policies->picture->time->now : told->at;
 	if (p->asked_at == 0) {
 		p->asked_at = told->at;
 	}
@@ -141,7 +141,7 @@ static void tell_bad(struct engine *e, struct plan *plan, const struct pod *pod,
 	if (shown || pod_is_terminal(pod)) {
 		return;
 	}
-	enum telling how = telling(e, pod, reason);
+	enum telling how = telling(&e->policies, pod, reason);
 	if (how == TELL_FIRST) {
 		tell(e, plan, ACTION_EVENT, pod, reason)->message =
 			arena_strdup(&plan->arena, str_text(text));
@@ -158,7 +158,7 @@ static void tell_good(struct engine *e, struct plan *plan, const struct pod *pod
 	enum reason shown = reason_parse(pod->placed.reason);
 	bool ours = pod->placed.type != NULL && !pod->placed.is_true &&
 		    (shown == REASON_BAD_VALUE || shown == REASON_POLICY_NOT_FOUND);
-	if (!ours || pod_is_terminal(pod) || telling(e, pod, REASON_WHOLE) == TELL_NOT) {
+	if (!ours || pod_is_terminal(pod) || telling(&e->policies, pod, REASON_WHOLE) == TELL_NOT) {
 		return;
 	}
 	CLEANUP(str_finish) struct str text = STR_INIT(NOTE_MAX);
@@ -172,7 +172,7 @@ static void tell_good(struct engine *e, struct plan *plan, const struct pod *pod
 static bool tell_unshared(
 	struct engine *e, struct plan *plan, const struct pod *pod, const struct ask *ask)
 {
-	const struct runtime_class *class = runtime_of(e);
+	const struct runtime_class *class = runtime_of(&e->runtime);
 	struct unfit_tally why;
 	if (!ask_is_present(ask) || !pools_refuse(e->pools, e->world, pod,
 					    class != NULL ? &class->selector : NULL, &why)) {
@@ -282,11 +282,11 @@ void policies_step(struct engine *e, struct engine_now now, uint32_t budget, str
 			return;
 		}
 		p->asked_at = again ? 0 : p->asked_at;
-		pass_begin(e, p, now.mono_ms);
+		pass_begin(&e->policies, p, now.mono_ms);
 	}
 	/* Cells belong to places in the set: another set, another pass. */
 	if (p->cells.count != policy_set_of(e->world).count) {
-		pass_begin(e, p, now.mono_ms);
+		pass_begin(&e->policies, p, now.mono_ms);
 	}
 	uint32_t slots = (uint32_t)world_pod_slots(e->world);
 	for (uint32_t work = 0; p->at < slots && work < budget; p->at++) {

@@ -43,19 +43,20 @@ static bool is_due(const struct picture *picture, const struct waiter *w)
 	       lacks_room(w->reason) && picture->time->now >= due_at(picture, w);
 }
 
-static bool anyone_is_due(struct engine *e)
+static bool anyone_is_due(struct scheduling *sched)
 {
+	const struct picture *picture = sched->picture;
 	bool due = false;
-	for (size_t i = 0; i < e->ranked.count; i++) {
-		const struct waiter *w = e->ranked.items[i].waiter;
-		due = due || is_due(&e->picture, w);
+	for (size_t i = 0; i < sched->ranked->count; i++) {
+		const struct waiter *w = sched->ranked->items[i].waiter;
+		due = due || is_due(picture, w);
 		if (w->passed.lacks_since >= 0) {
-			wake_by(&e->time, due_at(&e->picture, w));
+			wake_by(picture->time, due_at(picture, w));
 		}
 	}
-	vec_for_each (struct whole *const, w, &e->wholes.ranked) {
-		due = due || whole_preempt_is_due(&e->picture, *w);
-		wake_by(&e->time, whole_preempt_due_at(&e->picture, *w));
+	vec_for_each (struct whole *const, w, &sched->wholes->ranked) {
+		due = due || whole_preempt_is_due(picture, *w);
+		wake_by(picture->time, whole_preempt_due_at(picture, *w));
 	}
 	return due;
 }
@@ -81,14 +82,14 @@ static bool is_better(
 }
 
 static const struct world_pod *first_of(
-	const struct engine *e, const struct contest *c, uint64_t mask)
+	const struct evictions *evictions, const struct contest *c, uint64_t mask)
 {
 	const struct world_pod *first = NULL;
 	for (uint32_t i = 0; i < c->count; i++) {
 		if ((mask >> i & 1) == 0) {
 			continue;
 		}
-		if (evict_is_doubtful(&e->evictions, c->victims[i])) {
+		if (evict_is_doubtful(evictions, c->victims[i])) {
 			return c->victims[i];
 		}
 		first = first != NULL ? first : c->victims[i];
@@ -96,10 +97,11 @@ static const struct world_pod *first_of(
 	return first;
 }
 
-static struct choice choose(struct engine *e, const struct waiter *w, const struct place_request *r)
+static struct choice choose(
+	struct preempting *preempting, const struct waiter *w, const struct place_request *r)
 {
-	struct contest c = {.snap = &e->picture.snap, .request = r};
-	const struct incumbents *all = &e->preempting.incumbents;
+	struct contest c = {.snap = &preempting->picture->snap, .request = r};
+	const struct incumbents *all = &preempting->incumbents;
 	struct choice best = {.gpu = WORLD_NONE};
 	struct victims v;
 	for (size_t i = 0; i < all->count; i++) {
@@ -107,12 +109,13 @@ static struct choice choose(struct engine *e, const struct waiter *w, const stru
 		if (i > 0 && all->items[i - 1].gpu == gpu) {
 			continue;
 		}
-		incumbents_contest(e, gpu, w->pod.priority, &c);
-		bool usable = c.gpu.state != GPU_OPENING && !c.gpu.fenced && !c.node.no_grants &&
-			      !kept_from(e, c.gpu.kept_by, &w->pod, false);
+		incumbents_contest(preempting, gpu, w->pod.priority, &c);
+		bool usable =
+			c.gpu.state != GPU_OPENING && !c.gpu.fenced && !c.node.no_grants &&
+			!kept_from(preempting->scheduling->wholes, c.gpu.kept_by, &w->pod, false);
 		if (usable && contest_solve(&c, &v) && is_better(w, gpu, &v, &best)) {
 			best = (struct choice){.gpu = gpu, .share = v.share, .cost = v};
-			best.first = first_of(e, &c, v.mask);
+			best.first = first_of(preempting->evictions, &c, v.mask);
 		}
 	}
 	return best;
@@ -120,10 +123,10 @@ static struct choice choose(struct engine *e, const struct waiter *w, const stru
 
 /* The same of several GPUs. */
 static struct choice choose_many(
-	struct engine *e, const struct waiter *w, const struct place_request *r)
+	struct preempting *preempting, const struct waiter *w, const struct place_request *r)
 {
 	struct siege_want want = {.request = r, .count = waiter_count(w), .held = w->hold.uuid};
-	struct siege_plan found = siege_lay(e, &want);
+	struct siege_plan found = siege_lay(preempting, &want);
 	struct choice c = {.gpu = WORLD_NONE, .share = found.cost.share, .first = found.first};
 	if (found.node != WORLD_NONE && found.gpu_count > 0) {
 		c.gpu = found.gpus[0];
@@ -145,7 +148,7 @@ static struct choice look_for(struct engine *e, struct waiter *w)
 	}
 	int64_t left = quotas_left(&e->quotas, w, &quota) / waiter_count(w);
 	r.pod = &w->pod;
-	r.company = manners_of_waiter(e, w).company;
+	r.company = manners_of_waiter(&e->companies, w).company;
 	r.mps = pod_is_mps(&w->pod);
 	r.claims = claims.items;
 	r.claim_count = claims.count;
@@ -156,7 +159,8 @@ static struct choice look_for(struct engine *e, struct waiter *w)
 	}
 	landings_lift(&e->picture, w);
 	hold_lift(&e->picture, w);
-	struct choice found = waiter_count(w) > 1 ? choose_many(e, w, &r) : choose(e, w, &r);
+	struct choice found = waiter_count(w) > 1 ? choose_many(&e->preempting, w, &r)
+						  : choose(&e->preempting, w, &r);
 	hold_settle(&e->picture, w, NULL);
 	landings_settle(&e->picture, w, NULL);
 	return found;
@@ -261,7 +265,7 @@ static void look_round(struct engine *e, struct plan *plan)
 void preempt_tenants(struct engine *e, struct plan *plan)
 {
 	/* An unfinished step has not looked at everybody. */
-	if (plan->unfinished || e->scheduling.resume != 0 || !anyone_is_due(e)) {
+	if (plan->unfinished || e->scheduling.resume != 0 || !anyone_is_due(&e->scheduling)) {
 		return;
 	}
 	if (e->time.now < e->preempting.next_at) {
@@ -269,9 +273,9 @@ void preempt_tenants(struct engine *e, struct plan *plan)
 		return;
 	}
 	e->preempting.next_at = e->time.now + LOOK_MS;
-	incumbents_gather(e);
+	incumbents_gather(&e->preempting);
 	look_round(e, plan);
-	if (anyone_is_due(e)) {
+	if (anyone_is_due(&e->scheduling)) {
 		wake_by(&e->time, e->preempting.next_at);
 	}
 }

@@ -33,7 +33,8 @@ struct world;
 struct world_pod;
 
 struct preempting {
-	struct scheduling *scheduling; /* borrowed, as are these */
+	struct picture *picture; /* borrowed, as are these */
+	struct scheduling *scheduling;
 	struct evictions *evictions;
 	struct incumbents incumbents; /* of this step */
 	struct siege siege;

@@ -62,12 +62,11 @@ static int64_t expected(const struct step_time *time, const struct waiter *w)
 
 void quotas_count_waiters(struct quotas *quotas)
 {
-	for (size_t i = 0; quotas->used.count > 0 && i < quotas->picture->book->waiters.count;
-		i++) {
-		struct waiter *w = quotas->picture->book->waiters.items[i];
-		const struct world_pod *p = world_pod_by_uid(quotas->picture->world, w->uid);
-		w->quota_milli =
-			p != NULL && p->gpu->gated ? expected(quotas->picture->time, w) : 0;
+	const struct picture *picture = quotas->picture;
+	for (size_t i = 0; quotas->used.count > 0 && i < picture->book->waiters.count; i++) {
+		struct waiter *w = picture->book->waiters.items[i];
+		const struct world_pod *p = world_pod_by_uid(picture->world, w->uid);
+		w->quota_milli = p != NULL && p->gpu->gated ? expected(picture->time, w) : 0;
 		if (w->quota_milli > 0) {
 			quotas_take_pod(quotas, p, w->quota_milli);
 		}

@@ -76,11 +76,12 @@ static void recycled_sweep(struct evictions *evictions)
 
 /* What cannot be judged before the pin may refuse a pod's successors one after the other: those are
  * given twice as long each time. */
-static int64_t rest_of(struct engine *e, const char *owner, int64_t since)
+static int64_t rest_of(struct evictions *evictions, const char *owner, int64_t since)
 {
-	const struct recycled *r = recycled_of(&e->evictions, owner);
+	const struct recycled *r = recycled_of(evictions, owner);
 	uint32_t doubled = r == NULL ? 0 : since > r->round_at ? r->rounds : r->rounds - 1;
-	return e->cfg.stuck_ms << (doubled < DOUBLED_MOST ? doubled : DOUBLED_MOST);
+	return evictions->picture->cfg->stuck_ms
+	       << (doubled < DOUBLED_MOST ? doubled : DOUBLED_MOST);
 }
 
 /* For so long the next pods of the workload are not pinned to the node that refused this one. */
@@ -125,7 +126,7 @@ static void recycle(struct engine *e, const struct world_pod *p, int64_t since, 
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	const struct pod pod = pod_of(p, &arena);
 	const char *owner = text_or(pod.owner.uid, "");
-	int64_t rest = rest_of(e, owner, since);
+	int64_t rest = rest_of(&e->evictions, owner, since);
 	wake_by(&e->time, since + rest);
 	enum job_says job = job_owns(&pod) ? job_ask(e, &pod, plan) : JOB_SAYS_MAX;
 	if (job == JOB_ASKED) {
@@ -139,7 +140,7 @@ static void recycle(struct engine *e, const struct world_pod *p, int64_t since, 
 	enum evict_state state = goes ? evict_tenant(e, p, &why, plan) : EVICT_HELD;
 	if (state == EVICT_SENT) {
 		recycled_count(&e->evictions, owner, since);
-		shun_refused(e, &pod, facts.best_node, refused_ms(&e->evictions, owner));
+		shun_refused(&e->shuns, &pod, facts.best_node, refused_ms(&e->evictions, owner));
 	}
 	facts.name = job == JOB_COUNTS ? pod.owner.name : NULL;
 	if (state == EVICT_HELD || state == EVICT_REFUSED) {

@@ -10,9 +10,10 @@
 
 /* The policy as it is now, not as it was at admission, if a webhook judged the pod at all: whether
  * there is one and it wants shares, its bounds and its number of tenants (C8). */
-static enum reason apply_policy(struct engine *e, const struct waiter *w, struct place_request *r)
+static enum reason apply_policy(
+	struct scheduling *sched, const struct waiter *w, struct place_request *r)
 {
-	struct policy_choice choice = policy_of(e->world, &w->pod);
+	struct policy_choice choice = policy_of(sched->picture->world, &w->pod);
 	if (choice.excluded) {
 		return REASON_EXCLUDED;
 	}
@@ -27,13 +28,14 @@ static enum reason apply_policy(struct engine *e, const struct waiter *w, struct
 		r->max_milli = (int64_t)choice.policy->sizing.max_percent * 10;
 		r->max_mib = choice.policy->sizing.max_mem_mib;
 	}
-	struct manners manners = manners_under(e, choice.policy, &w->pod);
+	struct manners manners = manners_under(sched->companies, choice.policy, &w->pod);
 	r->max_tenants = manners.max_tenants;
 	r->company = manners.company;
 	r->mps = manners.mps;
 	/* Two ranks of one job on one GPU refuse to work. Others do not wait for a GPU of their own
 	 * that nobody may open. */
-	bool spreads = choice.policy->packing == PACKING_SPREAD && !e->openings.refused[r->mps];
+	bool spreads =
+		choice.policy->packing == PACKING_SPREAD && !sched->openings->refused[r->mps];
 	r->spread = spreads || admit_is_rank(&w->pod);
 	return REASON_NONE;
 }
@@ -45,7 +47,8 @@ static int64_t least_mib(const struct picture *picture, const struct waiter *w)
 }
 
 /* What the webhook wrote is a request, not an authority: it is read again, strictly. */
-static enum reason read_request(struct engine *e, const struct waiter *w, struct place_request *ret)
+static enum reason read_request(
+	struct scheduling *sched, const struct waiter *w, struct place_request *ret)
 {
 	const char *share = pairs_get(&w->pod.notes, NOTE_SHARE);
 	const char *memory = pairs_get(&w->pod.notes, NOTE_MEMORY);
@@ -69,8 +72,8 @@ static enum reason read_request(struct engine *e, const struct waiter *w, struct
 		(framework != NULL && framework_find(framework) == NULL)) {
 		return REASON_NOT_OURS;
 	}
-	r.context_mib = least_mib(&e->picture, w);
-	enum reason reason = apply_policy(e, w, &r);
+	r.context_mib = least_mib(sched->picture, w);
+	enum reason reason = apply_policy(sched, w, &r);
 	if (reason == REASON_NONE) {
 		*ret = r;
 	}
@@ -78,11 +81,11 @@ static enum reason read_request(struct engine *e, const struct waiter *w, struct
 }
 
 /* Before any GPU is looked for, so that none is opened for a pod that must not have it. */
-static bool within_quota(struct engine *e, struct waiter *w)
+static bool within_quota(struct quotas *quotas, struct waiter *w)
 {
 	struct quota_view quota;
 	int64_t count = waiter_count(w);
-	int64_t left = quotas_left(&e->quotas, w, &quota) / count;
+	int64_t left = quotas_left(quotas, w, &quota) / count;
 	if (left < (w->asked.milli > 0 ? w->asked.milli : 1)) {
 		w->reason = REASON_QUOTA;
 		return false;
@@ -100,12 +103,12 @@ bool waiter_asks(struct engine *e, struct waiter *w, struct claims_of *claims)
 		w->reason = REASON_TOO_COMPLEX;
 		return false;
 	}
-	w->reason = read_request(e, w, &r);
+	w->reason = read_request(&e->scheduling, w, &r);
 	if (w->reason != REASON_NONE) {
 		return false;
 	}
 	w->asked = r;
-	if (!within_quota(e, w)) {
+	if (!within_quota(&e->quotas, w)) {
 		return false;
 	}
 	w->reason = needs_claims(e->world, &w->pod, claims);

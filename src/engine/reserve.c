@@ -149,15 +149,16 @@ void reserve_again(struct engine *e, struct waiter *w)
 
 /* Whichever GPUs they went to: it begins the reservation early, never late, and is at most one GPU.
  */
-void reserve_count(struct engine *e, size_t first, size_t end)
+void reserve_count(struct scheduling *sched, size_t first, size_t end)
 {
 	for (size_t i = first; i < end; i++) {
-		struct waiter *w = e->ranked.items[i].waiter;
-		size_t passed = e->scheduling.chosen.count - w->passed.from;
+		struct waiter *w = sched->ranked->items[i].waiter;
+		size_t passed = sched->chosen.count - w->passed.from;
 		if (w->passed.waits_since >= 0 && passed > 0 && w->passed.by < PASSED_MOST) {
 			w->passed.by += passed < PASSED_MOST ? (uint32_t)passed : PASSED_MOST;
 			/* It reserves in the next step, which this one asks for. */
-			e->time.dirty = e->time.dirty || w->passed.by >= PASSED_MOST;
+			sched->picture->time->dirty =
+				sched->picture->time->dirty || w->passed.by >= PASSED_MOST;
 		}
 	}
 }

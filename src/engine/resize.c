@@ -39,8 +39,8 @@ static bool covers(struct share a, struct share b)
 	return a.milli >= b.milli && a.mib >= b.mib;
 }
 
-struct share resize_counts(struct engine *e, const struct holder *h, const struct grant *entry,
-	const struct world_pod *p)
+struct share resize_counts(struct resizes *resizes, const struct holder *h,
+	const struct grant *entry, const struct world_pod *p)
 {
 	/* A write under way that lets it shrink may fail. */
 	const struct grant *shown = h->asked_holds ? ledger_find(&h->pod.ledger, entry->uid) : NULL;
@@ -50,14 +50,15 @@ struct share resize_counts(struct engine *e, const struct holder *h, const struc
 		return counted;
 	}
 	if (!same(counted, told(p))) {
-		uint32_t slot = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
-		VEC_PUSH(&e->resizes.behind, slot);
+		uint32_t slot =
+			world_class_slot(resizes->picture->world, p->gpu->class, p->gpu->slot);
+		VEC_PUSH(&resizes->behind, slot);
 	}
 	/* A ledger never says less than that, unless somebody else has written it. */
 	counted = larger(counted, told(p));
 	/* A quota has what the tenant shows. */
 	if (counted.milli > p->gpu->milli) {
-		quotas_take_pod(&e->quotas, p, counted.milli - p->gpu->milli);
+		quotas_take_pod(resizes->quotas, p, counted.milli - p->gpu->milli);
 	}
 	return counted;
 }
@@ -114,11 +115,11 @@ static enum share_state judge_gpu(const struct picture *picture, uint32_t at,
 	return (milli > 0 || mib > 0) && (closed || !fits) ? SHARE_NO_ROOM : SHARE_HELD;
 }
 
-static bool within_quota(
-	const struct engine *e, struct resize *r, const struct world_pod *p, int64_t more_milli)
+static bool within_quota(const struct resizes *resizes, struct resize *r, const struct world_pod *p,
+	int64_t more_milli)
 {
 	struct quota_view quota;
-	if (more_milli <= 0 || more_milli <= quotas_left_pod(&e->quotas, p, 0, &quota)) {
+	if (more_milli <= 0 || more_milli <= quotas_left_pod(resizes->quotas, p, 0, &quota)) {
 		return true;
 	}
 	text_set(&r->quota, quota.name);
@@ -126,7 +127,8 @@ static bool within_quota(
 }
 
 /* SHARE_HELD: its ledgers can say what they should. */
-static enum share_state judge(const struct engine *e, struct resize *r, const struct world_pod *p)
+static enum share_state judge(
+	const struct resizes *resizes, struct resize *r, const struct world_pod *p)
 {
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	enum share_state worst = SHARE_HELD;
@@ -138,11 +140,12 @@ static enum share_state judge(const struct engine *e, struct resize *r, const st
 		return SHARE_UNDERWAY;
 	}
 	while (told_next(&t)) {
-		enum share_state one = judge_gpu(
-			&e->picture, snap_gpu_of_pod(&e->picture, p, t.uuid), r, p, &more_milli);
+		enum share_state one = judge_gpu(resizes->picture,
+			snap_gpu_of_pod(resizes->picture, p, t.uuid), r, p, &more_milli);
 		worst = one > worst ? one : worst;
 	}
-	return worst == SHARE_HELD && !within_quota(e, r, p, more_milli) ? SHARE_QUOTA : worst;
+	return worst == SHARE_HELD && !within_quota(resizes, r, p, more_milli) ? SHARE_QUOTA
+									       : worst;
 }
 
 /* Returns by how much more compute it is counted with; its entry says what it should where that is
@@ -150,9 +153,10 @@ static enum share_state judge(const struct engine *e, struct resize *r, const st
 static int64_t take(struct resizes *resizes, uint32_t at, const struct resize *r,
 	const struct world_pod *p, bool *written)
 {
-	struct place_gpu *g = &resizes->picture->snap.gpus.items[at];
-	struct snap_gpu *s = &resizes->picture->snap_gpus.items[at];
-	const struct grant *entry = entry_at(resizes->picture, at, r->uid);
+	const struct picture *picture = resizes->picture;
+	struct place_gpu *g = &picture->snap.gpus.items[at];
+	struct snap_gpu *s = &picture->snap_gpus.items[at];
+	const struct grant *entry = entry_at(picture, at, r->uid);
 	struct share next = goal(r, p, given(entry));
 	struct resized one = {at, r->uid, next, !covers(next, given(entry))};
 	if (same(one.share, given(entry))) {
@@ -163,7 +167,7 @@ static int64_t take(struct resizes *resizes, uint32_t at, const struct resize *r
 	int64_t milli = one.share.milli - has.milli, mib = one.share.mib - has.mib;
 	g->free_milli -= milli > 0 ? milli : 0;
 	g->free_mib -= mib > 0 ? mib : 0;
-	resizes->picture->book->flights.decided += s->added == 0 ? 1 : 0;
+	picture->book->flights.decided += s->added == 0 ? 1 : 0;
 	s->added++;
 	*written = true;
 	VEC_PUSH(&resizes->decided, one);
@@ -208,30 +212,30 @@ static void confirm(struct picture *picture, const struct world_pod *p)
 }
 
 /* All of its entries; what finds no room among the writes of this step is left to the next. */
-static void decide_one(struct engine *e, struct resize *r, const struct world_pod *p)
+static void decide_one(struct resizes *resizes, struct resize *r, const struct world_pod *p)
 {
-	r->state = judge(e, r, p);
+	struct picture *picture = resizes->picture;
+	r->state = judge(resizes, r, p);
 	if (r->state != SHARE_HELD) {
 		return;
 	}
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	int64_t more_milli = 0;
 	bool written = false;
-	while (flights_room(&e->book) && told_next(&t)) {
-		more_milli +=
-			take(&e->resizes, snap_gpu_of_pod(&e->picture, p, t.uuid), r, p, &written);
+	while (flights_room(picture->book) && told_next(&t)) {
+		more_milli += take(resizes, snap_gpu_of_pod(picture, p, t.uuid), r, p, &written);
 	}
 	if (!covers(told(p), r->want)) {
-		confirm(&e->picture, p);
+		confirm(picture, p);
 	}
-	bool there = !written && same(r->want, told(p)) && entries_say(&e->picture, p, r->want);
+	bool there = !written && same(r->want, told(p)) && entries_say(picture, p, r->want);
 	enum share_state held = r->memory_stays ? SHARE_MEMORY_STAYS : SHARE_HELD;
 	r->state = there ? held : SHARE_UNDERWAY;
 	if (there && r->follows) {
 		resize_unask(r);
 	}
 	if (more_milli > 0) {
-		quotas_take_pod(&e->quotas, p, more_milli);
+		quotas_take_pod(resizes->quotas, p, more_milli);
 	}
 }
 
@@ -244,20 +248,20 @@ static void keep_memory(struct resize *r, const struct world_pod *p)
 	}
 }
 
-void resizes_decide(struct engine *e)
+void resizes_decide(struct resizes *resizes)
 {
-	e->book.flights.decided = 0;
-	vec_for_each (const uint32_t, slot, &e->resizes.behind) {
-		resize_wake(&e->resizes, world_pod_uid(world_pod_at(e->world, *slot)));
+	resizes->picture->book->flights.decided = 0;
+	vec_for_each (const uint32_t, slot, &resizes->behind) {
+		resize_wake(resizes, world_pod_uid(world_pod_at(resizes->picture->world, *slot)));
 	}
-	for (uint32_t i = 0; i < e->resizes.awake; i++) {
-		struct resize *r = &e->resizes.items.items[i];
-		const struct world_pod *p = world_pod_by_uid(e->world, r->uid);
+	for (uint32_t i = 0; i < resizes->awake; i++) {
+		struct resize *r = &resizes->items.items[i];
+		const struct world_pod *p = world_pod_by_uid(resizes->picture->world, r->uid);
 		bool is_tenant =
 			p != NULL && p->gpu->class == WORLD_TENANT && !world_pod_terminal(p);
 		if (is_tenant && r->want.milli > 0) {
 			keep_memory(r, p);
-			decide_one(e, r, p);
+			decide_one(resizes, r, p);
 		}
 	}
 }
@@ -384,13 +388,13 @@ static bool has_it(const struct resize *r)
 
 void resizes_sweep(struct resizes *resizes)
 {
+	const struct picture *picture = resizes->picture;
 	for (uint32_t i = resizes->awake; i-- > 0;) {
 		const struct resize *r = &resizes->items.items[i];
-		const struct world_pod *p = world_pod_by_uid(resizes->picture->world, r->uid);
+		const struct world_pod *p = world_pod_by_uid(picture->world, r->uid);
 		bool gone = p == NULL || world_pod_terminal(p);
-		bool idle = r->want.milli == 0 && resizes->picture->time->now >= r->rest_until &&
-			    (p == NULL ||
-				    (entries_say(resizes->picture, p, told(p)) && !is_open(r, p)));
+		bool idle = r->want.milli == 0 && picture->time->now >= r->rest_until &&
+			    (p == NULL || (entries_say(picture, p, told(p)) && !is_open(r, p)));
 		if (r->flight == 0 && (gone || idle)) {
 			resize_forget(resizes, i);
 		} else if (has_it(r)) {

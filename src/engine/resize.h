@@ -88,19 +88,19 @@ void resizes_finish(struct resizes *all);
 void resize_wanted(struct resizes *resizes, const struct change *c);
 void resizes_begin(struct resizes *resizes); /* of a picture */
 /* What an entry takes of its GPU; `p` is its tenant, NULL: the world knows of none. */
-struct share resize_counts(struct engine *e, const struct holder *h, const struct grant *entry,
-	const struct world_pod *p);
+struct share resize_counts(struct resizes *resizes, const struct holder *h,
+	const struct grant *entry, const struct world_pod *p);
 /* At most what a tenant that no ledger names was told, or may yet be told by what was sent. */
 struct share resize_may_have(const struct resizes *resizes, const struct world_pod *p);
 /* Step 4, before those who wait: what runs comes first. */
-void resizes_decide(struct engine *e);
+void resizes_decide(struct resizes *resizes);
 /* The entry as it is to be written into the ledger of GPU `at` of the snapshot. */
 void resize_entry(const struct resizes *resizes, uint32_t at, struct grant *entry);
 /* Does what is to be written there give less to somebody? */
 bool resizes_shrink(const struct resizes *resizes, uint32_t at);
 /* Tenants are told. */
 void resizes_emit(struct engine *e, struct plan *plan);
-void resize_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
+void resize_settle(struct resizes *resizes, int64_t now, uint64_t id, const struct outcome *o);
 void resizes_sweep(struct resizes *resizes);
 void resizes_new_term(struct resizes *resizes);
 

@@ -159,15 +159,15 @@ void resize_unask(struct resize *r)
 	r->behind_since = 0;
 }
 
-void resize_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o)
+void resize_settle(struct resizes *resizes, int64_t now, uint64_t id, const struct outcome *o)
 {
-	for (uint32_t i = 0; i < e->resizes.awake; i++) {
-		struct resize *r = &e->resizes.items.items[i];
+	for (uint32_t i = 0; i < resizes->awake; i++) {
+		struct resize *r = &resizes->items.items[i];
 		if (r->flight != id) {
 			continue;
 		}
 		r->flight = 0;
-		e->book.flights.told--;
+		resizes->picture->book->flights.told--;
 		r->sealed = o->fault.kind == FAULT_NONE;
 		if (r->sealed) {
 			r->most = r->sent; /* no other of that version can be done any more */
@@ -176,7 +176,8 @@ void resize_settle(struct engine *e, int64_t now, uint64_t id, const struct outc
 		} else if (o->fault.kind == FAULT_CONFLICT || o->fault.unknown_outcome) {
 			r->rest_until = now + CONFLICT_MS;
 		} else {
-			r->rest_until = now + backoff_next(&r->backoff, &e->rng);
+			r->rest_until =
+				now + backoff_next(&r->backoff, resizes->picture->book->rng);
 		}
 		return;
 	}

@@ -2,19 +2,19 @@
 #include "record/tables.h"
 #include "state.h"
 
-void runtime_take(struct engine *e, const struct runtime_class *r)
+void runtime_take(const struct picture *picture, const struct runtime_class *r)
 {
 	struct arena fresh = {.block_bytes = 256};
 	struct runtime_class taken = {0};
 	if (r != NULL) {
 		record_copy(&fresh, &runtime_class_table, r, &taken);
 	}
-	arena_finish(&e->runtime.arena);
-	e->runtime = (struct runtime){taken, fresh, r != NULL};
-	e->time.dirty = true;
+	arena_finish(&picture->runtime->arena);
+	(*picture->runtime) = (struct runtime){taken, fresh, r != NULL};
+	picture->time->dirty = true;
 }
 
-const struct runtime_class *runtime_of(const struct engine *e)
+const struct runtime_class *runtime_of(const struct runtime *runtime)
 {
-	return e->runtime.known ? &e->runtime.class : NULL;
+	return runtime->known ? &runtime->class : NULL;
 }

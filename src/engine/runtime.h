@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "model/runtime.h"
 
-struct engine;
+struct picture;
 
 struct runtime {
 	struct runtime_class class;
@@ -18,7 +18,8 @@ struct runtime {
 	bool known;
 };
 
-void runtime_take(struct engine *e, const struct runtime_class *r); /* NULL: there is none */
-const struct runtime_class *runtime_of(const struct engine *e);	    /* NULL: none */
+void runtime_take(
+	const struct picture *picture, const struct runtime_class *r); /* NULL: there is none */
+const struct runtime_class *runtime_of(const struct runtime *runtime); /* NULL: none */
 
 #endif

@@ -36,19 +36,21 @@ static bool is_short(enum reason reason)
 
 /* C34: of the nodes that there are it may go only to those whose GPUs somebody else gives out. One
  * more would be like them. */
-static bool is_for_others(const struct engine *e, const struct waiter *w)
+static bool is_for_others(const struct scale *scale, const struct waiter *w)
 {
 	struct unfit_tally why;
-	return pools_refuse(e->pools, e->world, &w->pod, NULL, &why);
+	return pools_refuse(scale->pools, scale->picture->world, &w->pod, NULL, &why);
 }
 
-static bool asks(struct engine *e, const struct waiter *w)
+static bool asks(struct scale *scale, const struct waiter *w)
 {
+	const struct picture *picture = scale->picture;
 	if (w->passed.lacks_since < 0 || w->hold.uuid != NULL || !is_short(w->reason)) {
 		return false;
 	}
-	wake_by(&e->time, w->passed.lacks_since + e->cfg.scale_up_ms);
-	return e->time.now - w->passed.lacks_since >= e->cfg.scale_up_ms && !is_for_others(e, w);
+	wake_by(picture->time, w->passed.lacks_since + picture->cfg->scale_up_ms);
+	return picture->time->now - w->passed.lacks_since >= picture->cfg->scale_up_ms &&
+	       !is_for_others(scale, w);
 }
 
 static int64_t rests_until(const struct scale *scale, uint64_t key)
@@ -186,60 +188,61 @@ static void note_answers(struct scale *scale)
 	}
 }
 
-static void look_at(struct engine *e, struct waiter *w, int64_t guess)
+static void look_at(struct scale *scale, struct waiter *w, int64_t guess)
 {
-	uint64_t key = scale_key(e->world, w);
-	if (e->time.now < rests_until(&e->scale, key)) {
-		wake_by(&e->time, rests_until(&e->scale, key));
+	const struct picture *picture = scale->picture;
+	uint64_t key = scale_key(picture->world, w);
+	if (picture->time->now < rests_until(scale, key)) {
+		wake_by(picture->time, rests_until(scale, key));
 		w->reason = REASON_NO_SCALE_UP;
 		return;
 	}
-	int64_t since = asked_since(&e->scale, key);
-	if (since > 0 && e->time.now - since >= GIVE_UP_MS) {
-		rest(&e->scale, key, w, GIVE_UP_MS / 1000);
+	int64_t since = asked_since(scale, key);
+	if (since > 0 && picture->time->now - since >= GIVE_UP_MS) {
+		rest(scale, key, w, GIVE_UP_MS / 1000);
 		return;
 	}
-	if (standins_in_vain(&e->scale, key)) {
-		rest(&e->scale, key, w, 0);
+	if (standins_in_vain(scale, key)) {
+		rest(scale, key, w, 0);
 		return;
 	}
 	if (since > 0) {
-		wake_by(&e->time, since + GIVE_UP_MS);
-		w->asked_for_s = (e->time.now - since) / 1000;
+		wake_by(picture->time, since + GIVE_UP_MS);
+		w->asked_for_s = (picture->time->now - since) / 1000;
 	}
-	const char *refusal = standins_refused(&e->scale, key);
-	if (refusal != NULL && e->scale.answered) {
+	const char *refusal = standins_refused(scale, key);
+	if (refusal != NULL && scale->answered) {
 		w->reason = REASON_POLICY_REFUSED;
 		text_set(&w->refusal, refusal);
 	}
-	pack(&e->scale, key, w, guess);
+	pack(scale, key, w, guess);
 }
 
-const char *scale_refusal(struct engine *e, const struct waiter *w)
+const char *scale_refusal(struct scale *scale, const struct waiter *w)
 {
 	bool rests = w->reason == REASON_NO_SCALE_UP;
-	return e->cfg.scale_up_ms > 0 && !rests && asks(e, w)
-		       ? standins_refused(&e->scale, scale_key(e->world, w))
+	return scale->picture->cfg->scale_up_ms > 0 && !rests && asks(scale, w)
+		       ? standins_refused(scale, scale_key(scale->picture->world, w))
 		       : NULL;
 }
 
-static void gather(struct engine *e)
+static void gather(struct scheduling *sched)
 {
-	int64_t guess = guess_mib(&e->picture);
-	VEC_CLEAR(&e->scale.asked);
-	standins_asked(&e->scale);
-	note_answers(&e->scale);
-	VEC_CLEAR(&e->scale.bins);
-	for (size_t i = e->scale.rests.count; i-- > 0;) {
-		if (e->time.now >= e->scale.rests.items[i].until) {
-			VEC_REMOVE_SWAP(&e->scale.rests, i);
+	int64_t guess = guess_mib(sched->picture);
+	VEC_CLEAR(&sched->scale->asked);
+	standins_asked(sched->scale);
+	note_answers(sched->scale);
+	VEC_CLEAR(&sched->scale->bins);
+	for (size_t i = sched->scale->rests.count; i-- > 0;) {
+		if (sched->picture->time->now >= sched->scale->rests.items[i].until) {
+			VEC_REMOVE_SWAP(&sched->scale->rests, i);
 		}
 	}
-	for (size_t i = 0; i < e->ranked.count; i++) {
-		struct waiter *w = e->ranked.items[i].waiter;
+	for (size_t i = 0; i < sched->ranked->count; i++) {
+		struct waiter *w = sched->ranked->items[i].waiter;
 		w->asked_for_s = 0;
-		if (asks(e, w)) {
-			look_at(e, w, guess);
+		if (asks(sched->scale, w)) {
+			look_at(sched->scale, w, guess);
 		}
 	}
 }
@@ -283,11 +286,11 @@ static void ask(struct engine *e, struct plan *plan)
 
 /* What waits at the scheduler comes before everybody there, and would have the GPU that is kept for
  * a whole pod. So none waits while there is one that could be bound, or that others leave for. */
-static bool whole_is_served(const struct engine *e)
+static bool whole_is_served(const struct wholes *wholes)
 {
 	bool served = false;
-	vec_for_each (struct whole *const, w, &e->wholes.ranked) {
-		served = served || (*w)->fits || whole_is_held(&e->wholes, *w);
+	vec_for_each (struct whole *const, w, &wholes->ranked) {
+		served = served || (*w)->fits || whole_is_held(wholes, *w);
 	}
 	return served;
 }
@@ -317,13 +320,13 @@ static void let_old_go(struct engine *e, struct plan *plan)
 void scale_up(struct engine *e, struct plan *plan)
 {
 	if (e->cfg.scale_up_ms > 0) {
-		gather(e);
+		gather(&e->scheduling);
 	}
 	/* An unfinished step has not looked at everybody. */
 	if (plan->unfinished || e->scheduling.resume != 0) {
 		return;
 	}
-	if (e->cfg.scale_up_ms > 0 && !whole_is_served(e)) {
+	if (e->cfg.scale_up_ms > 0 && !whole_is_served(&e->wholes)) {
 		ask(e, plan);
 	}
 	let_old_go(e, plan);
@@ -332,16 +335,17 @@ void scale_up(struct engine *e, struct plan *plan)
 
 void scale_discount(struct scale *scale)
 {
+	const struct picture *picture = scale->picture;
 	standins_mark(scale);
-	for (size_t i = 0; i < scale->picture->book->holders.count; i++) {
-		const struct holder *h = scale->picture->book->holders.items[i];
+	for (size_t i = 0; i < picture->book->holders.count; i++) {
+		const struct holder *h = picture->book->holders.items[i];
 		const struct world_pod *p =
-			holder_asks_for_node(h) ? companion_of(scale->picture->world, h) : NULL;
-		uint32_t at = p != NULL && p->node < scale->picture->node_to_snap.count
-				      ? scale->picture->node_to_snap.items[p->node]
+			holder_asks_for_node(h) ? companion_of(picture->world, h) : NULL;
+		uint32_t at = p != NULL && p->node < picture->node_to_snap.count
+				      ? picture->node_to_snap.items[p->node]
 				      : WORLD_NONE;
 		if (at != WORLD_NONE && !world_pod_terminal(p)) {
-			struct place_node *n = &scale->picture->snap.nodes.items[at];
+			struct place_node *n = &picture->snap.nodes.items[at];
 			n->free_cpu_milli += p->takes->cpu_milli;
 			n->free_mem_bytes += p->takes->mem_bytes;
 			n->free_slots++;

@@ -107,7 +107,7 @@ void scale_discount(struct scale *scale);
 void scale_up(struct engine *e, struct plan *plan);
 /* What an admission policy said to what would ask for a node for it; NULL: nothing, or it does not
  * ask. Where nobody would listen that is no reason to wait. */
-const char *scale_refusal(struct engine *e, const struct waiter *w);
+const char *scale_refusal(struct scale *scale, const struct waiter *w);
 /* What was asked for; not whether anybody answers. */
 void scale_forget(struct scale *s);
 void scale_finish(struct scale *s);

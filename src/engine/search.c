@@ -31,23 +31,23 @@ static bool is_sought(const struct step_time *time, const struct orphan *o)
 
 static bool count_orphans(struct orphans *orphans)
 {
+	const struct picture *picture = orphans->picture;
 	bool any = false;
 	vec_for_each (const struct orphan, o, &orphans->items) {
-		any = any || is_sought(orphans->picture->time, o);
+		any = any || is_sought(picture->time, o);
 	}
-	for (size_t i = 0; any && i < orphans->picture->snap.nodes.count; i++) {
+	for (size_t i = 0; any && i < picture->snap.nodes.count; i++) {
 		VEC_PUSH(&orphans->searches, (struct search){0});
 	}
 	vec_for_each (const struct orphan, o, &orphans->items) {
-		struct search *s =
-			is_sought(orphans->picture->time, o) ? search_on(orphans, o->node) : NULL;
+		struct search *s = is_sought(picture->time, o) ? search_on(orphans, o->node) : NULL;
 		if (s != NULL) {
 			s->leaving += o->leaving ? 1 : 0;
 			s->lost += o->leaving ? 0 : 1;
 			s->mps += o->mps ? 1 : 0;
 			s->mps_is_free = s->mps_is_free || (o->mps && o->amiss && !o->asked_mps);
-			s->due = s->due || orphans->picture->time->now >= o->retry_at;
-			s->fresh = s->fresh || !orphan_is_late(orphans->picture, o);
+			s->due = s->due || picture->time->now >= o->retry_at;
+			s->fresh = s->fresh || !orphan_is_late(picture, o);
 		}
 	}
 	return any;
@@ -62,14 +62,14 @@ static bool goes_amiss(const struct picture *picture, const struct holder *h)
 
 static void count_searchers(struct orphans *orphans)
 {
-	for (size_t i = 0; i < orphans->picture->book->holders.count; i++) {
-		const struct holder *h = orphans->picture->book->holders.items[i];
-		struct search *of =
-			goes_amiss(orphans->picture, h) ? search_on(orphans, h->node) : NULL;
+	const struct picture *picture = orphans->picture;
+	for (size_t i = 0; i < picture->book->holders.count; i++) {
+		const struct holder *h = picture->book->holders.items[i];
+		struct search *of = goes_amiss(picture, h) ? search_on(orphans, h->node) : NULL;
 		if (of != NULL) {
 			of->amiss++;
 		}
-		struct search *s = h->search && h->snap_step == orphans->picture->time->step
+		struct search *s = h->search && h->snap_step == picture->time->step
 					   ? search_on(orphans, h->node)
 					   : NULL;
 		if (s != NULL) {
@@ -102,16 +102,17 @@ static bool goes_on(const struct search *s)
 
 void searches_plan(struct orphans *orphans)
 {
+	const struct picture *picture = orphans->picture;
 	VEC_CLEAR(&orphans->searches);
 	if (count_orphans(orphans)) {
 		count_searchers(orphans);
 	}
 	for (size_t i = 0; i < orphans->searches.count; i++) {
-		want(&orphans->searches.items[i], &orphans->picture->snap.nodes.items[i]);
+		want(&orphans->searches.items[i], &picture->snap.nodes.items[i]);
 	}
-	for (size_t i = 0; i < orphans->picture->snap_gpus.count; i++) {
-		struct place_gpu *g = &orphans->picture->snap.gpus.items[i];
-		const struct holder *h = orphans->picture->snap_gpus.items[i].holder;
+	for (size_t i = 0; i < picture->snap_gpus.count; i++) {
+		struct place_gpu *g = &picture->snap.gpus.items[i];
+		const struct holder *h = picture->snap_gpus.items[i].holder;
 		/* What is left of a search that is over is anybody's who comes before it goes. */
 		g->searches = !g->fenced && h->search && goes_on(search_on(orphans, h->node));
 		g->fenced = g->fenced || g->searches;

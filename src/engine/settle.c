@@ -79,7 +79,7 @@ static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
 	}
 }
 
-static void settle_create(struct engine *e, struct holder *h, int64_t now, const struct outcome *o)
+static void settle_create(struct rng *rng, struct holder *h, int64_t now, const struct outcome *o)
 {
 	text_set(&h->refusal, NULL);
 	if (o->fault.kind == FAULT_NONE && o->pod != NULL) {
@@ -97,7 +97,7 @@ static void settle_create(struct engine *e, struct holder *h, int64_t now, const
 	/* The node had no part in this: not leading, a full queue, no right to. The name rests, and
 	 * with it whoever chose it. */
 	text_set(&h->refusal, o->fault.message);
-	h->retry_at = now + backoff_next(&h->backoff, &e->rng);
+	h->retry_at = now + backoff_next(&h->backoff, rng);
 	h->expires_at = h->retry_at + REFUSED_KEPT_MS;
 }
 
@@ -156,10 +156,10 @@ static void settle_word(struct book *book, const struct outcome *o)
 	text_set(&w->word_rv, o->pod->resource_version);
 }
 
-static void settle_place(struct waiter *w, struct engine *e, int64_t now, const struct outcome *o)
+static void settle_place(struct waiter *w, struct book *book, int64_t now, const struct outcome *o)
 {
 	uint64_t flight = w->flight;
-	waiter_heard(&e->book, w);
+	waiter_heard(book, w);
 	text_set(&w->refusal, NULL);
 	if (o->fault.kind == FAULT_NONE) {
 		w->backoff.attempt = 0;
@@ -177,7 +177,7 @@ static void settle_place(struct waiter *w, struct engine *e, int64_t now, const 
 	}
 	landing_failed(w, flight);
 	text_set(&w->refusal, o->fault.message);
-	w->retry_at = now + backoff_next(&w->backoff, &e->rng);
+	w->retry_at = now + backoff_next(&w->backoff, book->rng);
 }
 
 void engine_settle(
@@ -191,15 +191,15 @@ void engine_settle(
 	e->time.dirty = true;
 	e->time.deadline = now.mono_ms;
 	if (h == NULL && w == NULL) {
-		eviction_settle(e, now.mono_ms, action_id, o);
-		job_settle(e, now.mono_ms, action_id, o);
-		resize_settle(e, now.mono_ms, action_id, o);
-		inject_settle(e, now.mono_ms, action_id, o);
+		eviction_settle(&e->evictions, now.mono_ms, action_id, o);
+		job_settle(&e->evictions, now.mono_ms, action_id, o);
+		resize_settle(&e->resizes, now.mono_ms, action_id, o);
+		inject_settle(&e->inject, now.mono_ms, action_id, o);
 		standin_settle(&e->scale, action_id, o);
 		settle_word(&e->book, o);
 	}
 	if (w != NULL) {
-		settle_place(w, e, now.mono_ms, o);
+		settle_place(w, &e->book, now.mono_ms, o);
 	}
 	if (h == NULL) {
 		return;
@@ -208,7 +208,7 @@ void engine_settle(
 	if (h->flight_type == ACTION_GRANT) {
 		settle_grant(h, now.mono_ms, o);
 	} else if (h->flight_type == ACTION_CREATE_CAPACITY) {
-		settle_create(e, h, now.mono_ms, o);
+		settle_create(&e->rng, h, now.mono_ms, o);
 	} else {
 		settle_delete(h, now.mono_ms, o);
 	}

@@ -36,10 +36,10 @@ static uint64_t add_text(uint64_t hash, struct view text)
 
 /* Its owner as the admission sees it, so that the pods of a Deployment are one workload however
  * many ReplicaSets it has; a pod without one is a workload by itself. */
-uint64_t company_workload(const struct engine *e, const struct pod *pod)
+uint64_t company_workload(const struct companies *companies, const struct pod *pod)
 {
 	struct owner_top top = owner_top_of(pod, NULL);
-	uint64_t hash = add_text(e->companies.seed, view_of(pod->ns));
+	uint64_t hash = add_text(companies->seed, view_of(pod->ns));
 	if (top.kind == NULL) {
 		return add_text(hash, view_of(text_or(pod->uid, "")));
 	}
@@ -54,7 +54,7 @@ static uint64_t named(bool mps, uint64_t hash)
 
 /* All but the company, and that where it takes no look at the owner. */
 static struct manners manners_by_uid(
-	const struct engine *e, const struct policy *p, const char *uid, bool mps)
+	const struct companies *companies, const struct policy *p, const char *uid, bool mps)
 {
 	struct manners t = {
 		.max_tenants = p->max_tenants > 0 ? (uint32_t)p->max_tenants : DEFAULT_MAX,
@@ -62,37 +62,36 @@ static struct manners manners_by_uid(
 		.mps = mps,
 		.company = COMPANY_ANY + (mps ? 1 : 0)};
 	if (p->exclusivity == EXCLUSIVITY_DEDICATED) {
-		t.company = named(mps, add_text(e->companies.seed, view_of(text_or(uid, ""))));
+		t.company = named(mps, add_text(companies->seed, view_of(text_or(uid, ""))));
 	}
 	return t;
 }
 
 struct manners manners_under(
-	const struct engine *e, const struct policy *policy, const struct pod *pod)
+	const struct companies *companies, const struct policy *policy, const struct pod *pod)
 {
-	struct manners t = manners_by_uid(e, policy, pod->uid, pod_is_mps(pod));
+	struct manners t = manners_by_uid(companies, policy, pod->uid, pod_is_mps(pod));
 	if (policy->exclusivity == EXCLUSIVITY_SAME) {
-		t.company = named(t.mps, company_workload(e, pod));
+		t.company = named(t.mps, company_workload(companies, pod));
 	}
 	return t;
 }
 
-struct manners manners_of_waiter(const struct engine *e, const struct waiter *w)
+struct manners manners_of_waiter(const struct companies *companies, const struct waiter *w)
 {
-	const struct policy *p = policy_of(e->world, &w->pod).policy;
-	return manners_under(e, p != NULL ? p : policy_builtin(), &w->pod);
+	const struct policy *p = policy_of(companies->picture->world, &w->pod).policy;
+	return manners_under(companies, p != NULL ? p : policy_builtin(), &w->pod);
 }
 
 /* One that is gone binds nobody any more. */
-static const struct policy *policy_by_name(struct engine *e, const char *name)
+static const struct policy *policy_by_name(struct companies *c, const char *name)
 {
-	struct companies *c = &e->companies;
 	vec_for_each (const struct named_policy, n, &c->policies) {
 		if (n->name == name) {
 			return n->policy;
 		}
 	}
-	const struct policy *p = name != NULL ? world_policy_find(e->world, name) : NULL;
+	const struct policy *p = name != NULL ? world_policy_find(c->picture->world, name) : NULL;
 	struct named_policy made = {name, p != NULL ? p : policy_builtin()};
 	if (c->policies.count < POLICIES_MAX) {
 		VEC_PUSH(&c->policies, made);
@@ -100,10 +99,9 @@ static const struct policy *policy_by_name(struct engine *e, const char *name)
 	return made.policy;
 }
 
-static uint64_t workload_in(struct engine *e, const struct world_pod *p, uint32_t slot)
+static uint64_t workload_in(struct companies *c, const struct world_pod *p, uint32_t slot)
 {
 	static const struct known_workload unknown = {0, 0};
-	struct companies *c = &e->companies;
 	while (c->workloads.count <= slot) {
 		VEC_PUSH(&c->workloads, unknown);
 	}
@@ -111,37 +109,40 @@ static uint64_t workload_in(struct engine *e, const struct world_pod *p, uint32_
 	if (known->stamp != p->gpu->stamp + 1) {
 		CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 		const struct pod pod = pod_of(p, &arena);
-		*known = (struct known_workload){p->gpu->stamp + 1, company_workload(e, &pod)};
+		*known = (struct known_workload){p->gpu->stamp + 1, company_workload(c, &pod)};
 	}
 	return known->hash;
 }
 
-struct manners manners_of_tenant(struct engine *e, const struct world_pod *p, uint32_t slot)
+struct manners manners_of_tenant(
+	struct companies *companies, const struct world_pod *p, uint32_t slot)
 {
-	const struct policy *policy = policy_by_name(e, p->gpu->policy);
-	struct manners t = manners_by_uid(e, policy, world_pod_uid(p), p->gpu->mps);
+	const struct policy *policy = policy_by_name(companies, p->gpu->policy);
+	struct manners t = manners_by_uid(companies, policy, world_pod_uid(p), p->gpu->mps);
 	if (policy->exclusivity == EXCLUSIVITY_SAME) {
-		t.company = named(t.mps, workload_in(e, p, slot));
+		t.company = named(t.mps, workload_in(companies, p, slot));
 	}
 	return t;
 }
 
-struct manners manners_of_pod(struct engine *e, const struct world_pod *p)
+struct manners manners_of_pod(struct companies *companies, const struct world_pod *p)
 {
+	const struct picture *picture = companies->picture;
 	if (p == NULL) {
 		return (struct manners){.max_tenants = MODEL_GRANTS_MAX};
 	}
 	if (p->gpu->gated) {
-		struct waiter *w = waiter_of(&e->book, p, e->time.now);
+		struct waiter *w = waiter_of(picture->book, p, picture->time->now);
 		waiter_refresh(w, p);
-		return manners_of_waiter(e, w);
+		return manners_of_waiter(companies, w);
 	}
-	return manners_of_tenant(e, p, world_class_slot(e->world, p->gpu->class, p->gpu->slot));
+	return manners_of_tenant(
+		companies, p, world_class_slot(picture->world, p->gpu->class, p->gpu->slot));
 }
 
-struct manners manners_of_uid(struct engine *e, const char *uid)
+struct manners manners_of_uid(struct companies *companies, const char *uid)
 {
-	return manners_of_pod(e, world_pod_by_uid(e->world, uid));
+	return manners_of_pod(companies, world_pod_by_uid(companies->picture->world, uid));
 }
 
 void company_joins(struct place_gpu *g, struct snap_gpu *s, const struct manners *t)
@@ -157,10 +158,11 @@ void company_joins(struct place_gpu *g, struct snap_gpu *s, const struct manners
 	}
 }
 
-void company_comes(struct engine *e, const struct waiter *w, uint32_t gpu)
+void company_comes(struct companies *companies, const struct waiter *w, uint32_t gpu)
 {
-	if (place_is_empty(e->picture.snap.gpus.items[gpu].company)) {
-		e->picture.snap_gpus.items[gpu].exclusivity = manners_of_waiter(e, w).exclusivity;
+	if (place_is_empty(companies->picture->snap.gpus.items[gpu].company)) {
+		companies->picture->snap_gpus.items[gpu].exclusivity =
+			manners_of_waiter(companies, w).exclusivity;
 	}
 }
 
@@ -174,20 +176,20 @@ void companies_settle(struct picture *picture)
 	}
 }
 
-void company_explain(const struct engine *e, const struct waiter *w, const char **ret_own,
-	const char **ret_theirs)
+void company_explain(const struct companies *companies, const struct waiter *w,
+	const char **ret_own, const char **ret_theirs)
 {
 	static const char *const rules[] = {
 		"exclusivity AnyWorkload", "exclusivity SameWorkload", "exclusivity Dedicated"};
-	struct manners own = manners_of_waiter(e, w);
+	struct manners own = manners_of_waiter(companies, w);
 	uint32_t at = w->miss.best_gpu;
 	*ret_own = rules[own.exclusivity];
 	*ret_theirs = NULL;
-	if (w->miss.best_node == NULL || at >= e->picture.snap_gpus.count) {
+	if (w->miss.best_node == NULL || at >= companies->picture->snap_gpus.count) {
 		return;
 	}
-	const struct snap_gpu *s = &e->picture.snap_gpus.items[at];
-	const struct place_gpu *g = &e->picture.snap.gpus.items[at];
+	const struct snap_gpu *s = &companies->picture->snap_gpus.items[at];
+	const struct place_gpu *g = &companies->picture->snap.gpus.items[at];
 	*ret_theirs = rules[s->exclusivity];
 	if (g->company == PLACE_MIXED) {
 		*ret_theirs = "rules that do not agree";

@@ -11,7 +11,6 @@
 #include "base/vec.h"
 #include "model/policy.h"
 
-struct engine;
 struct picture;
 struct place_gpu;
 struct pod;
@@ -49,25 +48,26 @@ void companies_begin(struct companies *c); /* another step */
 void companies_finish(struct companies *c);
 
 /* A number of its workload; of one that nobody controls, of itself. */
-uint64_t company_workload(const struct engine *e, const struct pod *pod);
+uint64_t company_workload(const struct companies *companies, const struct pod *pod);
 struct manners manners_under(
-	const struct engine *e, const struct policy *policy, const struct pod *pod);
-struct manners manners_of_waiter(const struct engine *e, const struct waiter *w);
+	const struct companies *companies, const struct policy *policy, const struct pod *pod);
+struct manners manners_of_waiter(const struct companies *companies, const struct waiter *w);
 /* Of a tenant whose gate is gone, in this slot of the world. */
-struct manners manners_of_tenant(struct engine *e, const struct world_pod *p, uint32_t slot);
+struct manners manners_of_tenant(
+	struct companies *companies, const struct world_pod *p, uint32_t slot);
 /* Of whoever stands in a ledger under this uid; PLACE_NOBODY for one who is gone and may run on, of
  * whom nothing is known any more. */
-struct manners manners_of_uid(struct engine *e, const char *uid);
+struct manners manners_of_uid(struct companies *companies, const char *uid);
 /* The same of the pod that the world has of this uid; NULL: none. */
-struct manners manners_of_pod(struct engine *e, const struct world_pod *p);
+struct manners manners_of_pod(struct companies *companies, const struct world_pod *p);
 /* One more tenant on a GPU of the snapshot. */
 void company_joins(struct place_gpu *g, struct snap_gpu *s, const struct manners *t);
 /* A waiter is about to be given a part of that GPU: whoever is kept off by it is told its rule. */
-void company_comes(struct engine *e, const struct waiter *w, uint32_t gpu);
+void company_comes(struct companies *companies, const struct waiter *w, uint32_t gpu);
 /* When all have joined: where only such are that nothing is known of, they do not mind company. */
 void companies_settle(struct picture *picture);
 /* What keeps the waiter off the GPU of its closest miss: its own rule, and theirs. */
-void company_explain(const struct engine *e, const struct waiter *w, const char **ret_own,
-	const char **ret_theirs);
+void company_explain(const struct companies *companies, const struct waiter *w,
+	const char **ret_own, const char **ret_theirs);
 
 #endif

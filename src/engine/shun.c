@@ -64,30 +64,31 @@ static void add(struct shuns *shuns, const struct shun *like)
 	}
 }
 
-void shun_wanted(struct engine *e, const struct change *c)
+void shun_wanted(struct shuns *shuns, const struct change *c)
 {
-	const struct world_pod *p = c->uid != NULL ? world_pod_by_uid(e->world, c->uid) : NULL;
+	const struct world_pod *p =
+		c->uid != NULL ? world_pod_by_uid(shuns->picture->world, c->uid) : NULL;
 	if (p == NULL || p->gpu == NULL || text_empty(p->gpu->uuid)) {
 		return;
 	}
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	struct pod pod;
 	if (world_pod_unpack(p, &arena, &pod)) {
-		const struct shun s = {.workload = company_workload(e, &pod),
+		const struct shun s = {.workload = company_workload(shuns->companies, &pod),
 			.what = (char *)(uintptr_t)p->gpu->uuid,
-			.until = e->time.now + c->for_ms};
-		add(&e->shuns, &s);
+			.until = shuns->picture->time->now + c->for_ms};
+		add(shuns, &s);
 	}
 }
 
-void shun_refused(struct engine *e, const struct pod *pod, const char *node, int64_t for_ms)
+void shun_refused(struct shuns *shuns, const struct pod *pod, const char *node, int64_t for_ms)
 {
-	const struct shun s = {.workload = company_workload(e, pod),
+	const struct shun s = {.workload = company_workload(shuns->companies, pod),
 		.what = (char *)(uintptr_t)node,
 		.is_node = true,
-		.until = e->time.now + for_ms};
+		.until = shuns->picture->time->now + for_ms};
 	if (!text_empty(node)) {
-		add(&e->shuns, &s);
+		add(shuns, &s);
 	}
 }
 
@@ -97,20 +98,21 @@ static void move(struct picture *picture, uint32_t gpu, int64_t by)
 	snapshot_gpu_moved(&picture->snap, gpu);
 }
 
-bool shuns_hide(struct engine *e, const struct waiter *w)
+bool shuns_hide(struct shuns *all, const struct waiter *w)
 {
-	struct shuns *all = &e->shuns;
+	struct picture *picture = all->picture;
 	VEC_CLEAR(&all->hidden);
 	if (all->items.count == 0) {
 		return false;
 	}
-	uint64_t workload = company_workload(e, &w->pod);
+	uint64_t workload = company_workload(all->companies, &w->pod);
 	vec_for_each (const struct shun, s, &all->items) {
-		bool holds = !s->is_node && s->workload == workload && e->time.now < s->until;
-		uint32_t at = holds ? snap_gpu_first(&e->picture, s->what) : WORLD_NONE;
-		for (; at != WORLD_NONE; at = snap_gpu_next(&e->picture, at)) {
+		bool holds =
+			!s->is_node && s->workload == workload && picture->time->now < s->until;
+		uint32_t at = holds ? snap_gpu_first(picture, s->what) : WORLD_NONE;
+		for (; at != WORLD_NONE; at = snap_gpu_next(picture, at)) {
 			VEC_PUSH(&all->hidden, at);
-			move(&e->picture, at, -OUT_OF_SIGHT);
+			move(picture, at, -OUT_OF_SIGHT);
 		}
 	}
 	return all->hidden.count > 0;

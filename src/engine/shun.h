@@ -17,7 +17,6 @@
 
 struct change;
 struct companies;
-struct engine;
 struct picture;
 struct pod;
 struct waiter;
@@ -48,12 +47,12 @@ struct shuns {
 void shuns_clear(struct shuns *all);
 void shuns_finish(struct shuns *all);
 /* CHANGE_SHUN */
-void shun_wanted(struct engine *e, const struct change *c);
+void shun_wanted(struct shuns *shuns, const struct change *c);
 /* Takes them out of the picture for that waiter; true: there were any, and shuns_show is to be
  * called. */
-bool shuns_hide(struct engine *e, const struct waiter *w);
+bool shuns_hide(struct shuns *all, const struct waiter *w);
 void shuns_show(struct shuns *shuns);
 /* The scheduler has refused the node to that pod, which a controller makes anew. */
-void shun_refused(struct engine *e, const struct pod *pod, const char *node, int64_t for_ms);
+void shun_refused(struct shuns *shuns, const struct pod *pod, const char *node, int64_t for_ms);
 
 #endif

@@ -10,10 +10,10 @@ static int32_t priority_of(const struct siege_want *want)
 	return want->request->pod->priority;
 }
 
-static void add_front(
-	struct engine *e, const struct front *front, const struct contest *c, uint64_t mask)
+static void add_front(struct preempting *preempting, const struct front *front,
+	const struct contest *c, uint64_t mask)
 {
-	struct siege *s = &e->preempting.siege;
+	struct siege *s = &preempting->siege;
 	struct front made = *front;
 	made.first = s->pods.count;
 	for (uint32_t i = 0; i < c->count; i++) {
@@ -32,34 +32,36 @@ static void lift_node(struct place_node *n)
 }
 
 /* A share of it. What is not open yet is counted in only as it is. */
-static void front_for_share(struct engine *e, const struct siege_want *want, uint32_t gpu)
+static void front_for_share(
+	struct preempting *preempting, const struct siege_want *want, uint32_t gpu)
 {
-	struct contest c = {.snap = &e->picture.snap, .request = want->request};
+	struct contest c = {.snap = &preempting->picture->snap, .request = want->request};
 	struct victims v;
-	incumbents_contest(e, gpu, priority_of(want), &c);
+	incumbents_contest(preempting, gpu, priority_of(want), &c);
 	lift_node(&c.node);
 	if (c.gpu.fenced || !contest_solve(&c, &v) || (v.count > 0 && c.gpu.state == GPU_OPENING)) {
 		return;
 	}
 	struct front front = {
 		.node = c.gpu.node, .gpu = gpu, .milli = v.share.milli, .mem_mib = v.share.mem_mib};
-	add_front(e, &front, &c, v.mask);
+	add_front(preempting, &front, &c, v.mask);
 }
 
 /* All of it: everybody who is there leaves or may be asked to, and nobody is there of whom nothing
  * is known. */
-static void front_for_whole(struct engine *e, const struct siege_want *want, uint32_t gpu)
+static void front_for_whole(
+	struct preempting *preempting, const struct siege_want *want, uint32_t gpu)
 {
-	struct contest c = {.snap = &e->picture.snap, .request = want->request};
-	const struct snap_gpu *s = &e->picture.snap_gpus.items[gpu];
-	incumbents_contest(e, gpu, priority_of(want), &c);
+	struct contest c = {.snap = &preempting->picture->snap, .request = want->request};
+	const struct snap_gpu *s = &preempting->picture->snap_gpus.items[gpu];
+	incumbents_contest(preempting, gpu, priority_of(want), &c);
 	bool known = c.rules_known && c.gpu.tenants == c.count;
 	bool lives = c.gpu.state != GPU_OPENING || (c.gpu.tenants == 0 && holder_may_go(s->holder));
 	if (!known || !lives || c.gpu.fenced || s->holder->search || s->yields) {
 		return;
 	}
 	struct front front = {.node = c.gpu.node, .gpu = gpu};
-	add_front(e, &front, &c, UINT64_MAX);
+	add_front(preempting, &front, &c, UINT64_MAX);
 }
 
 static int by_node(const void *a, const void *b)
@@ -71,18 +73,19 @@ static int by_node(const void *a, const void *b)
 	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
 }
 
-static void find_fronts(struct engine *e, const struct siege_want *want)
+static void find_fronts(struct preempting *preempting, const struct siege_want *want)
 {
-	struct siege *s = &e->preempting.siege;
+	struct siege *s = &preempting->siege;
 	VEC_CLEAR(&s->fronts);
 	VEC_CLEAR(&s->pods);
-	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
-		const struct place_gpu *g = &e->picture.snap.gpus.items[i];
-		if (e->picture.snap.nodes.items[g->node].no_grants ||
-			kept_from(e, g->kept_by, want->request->pod, want->whole)) {
+	for (uint32_t i = 0; i < preempting->picture->snap.gpus.count; i++) {
+		const struct place_gpu *g = &preempting->picture->snap.gpus.items[i];
+		if (preempting->picture->snap.nodes.items[g->node].no_grants ||
+			kept_from(preempting->scheduling->wholes, g->kept_by, want->request->pod,
+				want->whole)) {
 			continue;
 		}
-		(want->whole ? front_for_whole : front_for_share)(e, want, i);
+		(want->whole ? front_for_whole : front_for_share)(preempting, want, i);
 	}
 	if (s->fronts.count > 1) {
 		qsort(s->fronts.items, s->fronts.count, sizeof *s->fronts.items, by_node);
@@ -90,15 +93,15 @@ static void find_fronts(struct engine *e, const struct siege_want *want)
 }
 
 /* GPUs of the node that it can have without anybody's going. */
-static uint32_t free_on(struct engine *e, const struct siege_want *want, uint32_t node)
+static uint32_t free_on(struct wholes *wholes, const struct siege_want *want, uint32_t node)
 {
-	const struct place_node *n = &e->picture.snap.nodes.items[node];
+	const struct place_node *n = &wholes->picture->snap.nodes.items[node];
 	int64_t free = n->free_gpus > 0 ? n->free_gpus : 0;
-	bool kept = kept_from(e, n->kept_by, want->request->pod, want->whole);
+	bool kept = kept_from(wholes, n->kept_by, want->request->pod, want->whole);
 	if (kept || (!want->whole && (n->no_opening || !place_share_possible(n, want->request)))) {
 		free = 0;
 	}
-	free += want->whole ? e->wholes.rooms.items[node].leaving : 0;
+	free += want->whole ? wholes->rooms.items[node].leaving : 0;
 	return free < want->count ? (uint32_t)free : want->count;
 }
 
@@ -157,13 +160,13 @@ static void take(struct siege *s, struct front *f, struct siege_plan *plan)
 }
 
 /* Those who leave these GPUs anyway take nothing of the node any more either. */
-static void choose_leavers(struct engine *e, const struct siege_plan *plan)
+static void choose_leavers(struct preempting *preempting, const struct siege_plan *plan)
 {
-	struct siege *s = &e->preempting.siege;
+	struct siege *s = &preempting->siege;
 	for (uint32_t k = 0; k < plan->gpu_count; k++) {
-		struct incumbent_range r = incumbents_of(e, plan->gpus[k]);
+		struct incumbent_range r = incumbents_of(preempting, plan->gpus[k]);
 		for (size_t i = r.first; i < r.end; i++) {
-			const struct incumbent *one = &e->preempting.incumbents.items[i];
+			const struct incumbent *one = &preempting->incumbents.items[i];
 			if (one->leaves && !is_chosen(s, one->pod)) {
 				VEC_PUSH(&s->chosen, one->pod);
 			}
@@ -171,12 +174,12 @@ static void choose_leavers(struct engine *e, const struct siege_plan *plan)
 	}
 }
 
-static bool node_takes(struct engine *e, const struct siege_want *want,
+static bool node_takes(struct preempting *preempting, const struct siege_want *want,
 	const struct siege_plan *plan, uint32_t opened)
 {
-	struct place_node rest = e->picture.snap.nodes.items[plan->node];
-	choose_leavers(e, plan);
-	vec_for_each (const struct world_pod *const, p, &e->preempting.siege.chosen) {
+	struct place_node rest = preempting->picture->snap.nodes.items[plan->node];
+	choose_leavers(preempting, plan);
+	vec_for_each (const struct world_pod *const, p, &preempting->siege.chosen) {
 		contest_leave_node(&rest, *p);
 	}
 	while (want->whole && rest.free_gpus < want->count) {
@@ -185,13 +188,13 @@ static bool node_takes(struct engine *e, const struct siege_want *want,
 	for (uint32_t i = 0; i < opened && !want->whole; i++) {
 		place_reserve_capacity(&rest, want->request->mps);
 	}
-	return place_unfit(&e->picture.snap, want->request, &rest, NULL) == UNFIT_NONE;
+	return place_unfit(&preempting->picture->snap, want->request, &rest, NULL) == UNFIT_NONE;
 }
 
-static const struct world_pod *first_of(const struct engine *e, const struct siege *s)
+static const struct world_pod *first_of(const struct evictions *evictions, const struct siege *s)
 {
 	vec_for_each (const struct world_pod *const, p, &s->chosen) {
-		if (evict_is_doubtful(&e->evictions, *p)) {
+		if (evict_is_doubtful(evictions, *p)) {
 			return *p;
 		}
 	}
@@ -199,12 +202,12 @@ static const struct world_pod *first_of(const struct engine *e, const struct sie
 }
 
 static struct siege_plan lay_on(
-	struct engine *e, const struct siege_want *want, size_t from, size_t end)
+	struct preempting *preempting, const struct siege_want *want, size_t from, size_t end)
 {
-	struct siege *s = &e->preempting.siege;
+	struct siege *s = &preempting->siege;
 	struct siege_plan plan = {
 		.node = s->fronts.items[from].node, .cost = {.top_priority = INT32_MIN}};
-	uint32_t free = free_on(e, want, plan.node);
+	uint32_t free = free_on(preempting->scheduling->wholes, want, plan.node);
 	VEC_CLEAR(&s->chosen);
 	while (free + plan.gpu_count < want->count) {
 		struct front *f = cheapest(s, from, end);
@@ -214,8 +217,8 @@ static struct siege_plan lay_on(
 		}
 		take(s, f, &plan);
 	}
-	plan.first = first_of(e, s);
-	if (!node_takes(e, want, &plan, free)) {
+	plan.first = first_of(preempting->evictions, s);
+	if (!node_takes(preempting, want, &plan, free)) {
 		plan.node = WORLD_NONE;
 	}
 	return plan;
@@ -238,19 +241,19 @@ static bool is_better(const struct picture *picture, const struct siege_want *wa
 	return !victims_are_cheaper(&b->cost, &a->cost) && is_held(picture, want, a->node);
 }
 
-struct siege_plan siege_lay(struct engine *e, const struct siege_want *want)
+struct siege_plan siege_lay(struct preempting *preempting, const struct siege_want *want)
 {
-	struct siege *s = &e->preempting.siege;
+	struct siege *s = &preempting->siege;
 	struct siege_plan best = {.node = WORLD_NONE};
-	find_fronts(e, want);
+	find_fronts(preempting, want);
 	for (size_t from = 0, end; from < s->fronts.count; from = end) {
 		end = from;
 		while (end < s->fronts.count &&
 			s->fronts.items[end].node == s->fronts.items[from].node) {
 			end++;
 		}
-		struct siege_plan here = lay_on(e, want, from, end);
-		if (here.node != WORLD_NONE && is_better(&e->picture, want, &here, &best)) {
+		struct siege_plan here = lay_on(preempting, want, from, end);
+		if (here.node != WORLD_NONE && is_better(preempting->picture, want, &here, &best)) {
 			best = here;
 		}
 	}

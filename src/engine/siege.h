@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "preempt_set.h"
 
-struct engine;
+struct preempting;
 
 struct siege_want {
 	const struct place_request *request; /* its pod is asked for priority and rank */
@@ -47,7 +47,7 @@ struct siege_plan {
 	const struct world_pod *first; /* to go; NULL: those who leave are enough */
 };
 
-struct siege_plan siege_lay(struct engine *e, const struct siege_want *want);
+struct siege_plan siege_lay(struct preempting *preempting, const struct siege_want *want);
 void siege_finish(struct siege *s);
 
 #endif

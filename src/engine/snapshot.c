@@ -121,7 +121,7 @@ static void add_nodes(struct engine *e)
 			wake_by(&e->time, t->until);
 		}
 		struct place_node s = {.noun = &n->noun,
-			.runtime = runtime_of(e),
+			.runtime = runtime_of(&e->runtime),
 			.free_cpu_milli = n->noun.cpu_milli - n->cpu_milli,
 			.free_mem_bytes = n->noun.mem_bytes - n->mem_bytes,
 			.free_slots = n->noun.pod_slots - n->pods,
@@ -214,7 +214,7 @@ static void mark_counted(struct engine *e, struct holder *h, uint32_t i, const s
 static void count_entry(struct engine *e, struct place_gpu *g, struct snap_gpu *s,
 	const struct grant *entry, const struct world_pod *p)
 {
-	if (!entry_lives(e, s->holder, entry, p)) {
+	if (!entry_lives(&e->picture, s->holder, entry, p)) {
 		s->dead++;
 		struct waiter *w = waiter_giving_back(&e->book, entry->uid, s->holder);
 		if (w != NULL) {
@@ -226,10 +226,10 @@ static void count_entry(struct engine *e, struct place_gpu *g, struct snap_gpu *
 	if (e->quotas.used.count > 0 && p == NULL) {
 		quotas_hold(&e->quotas, entry->ns, entry->milli);
 	}
-	struct manners manners = manners_of_pod(e, p);
+	struct manners manners = manners_of_pod(&e->companies, p);
 	s->node_pins += p != NULL && p->gpu->keeps_node ? 1 : 0;
 	s->entries++;
-	struct share counted = resize_counts(e, s->holder, entry, p);
+	struct share counted = resize_counts(&e->resizes, s->holder, entry, p);
 	g->free_milli -= counted.milli;
 	g->free_mib -= counted.mib;
 	g->tenants++;
@@ -358,7 +358,7 @@ static uint32_t snap_gpu_of(
 static void add_uncounted(struct engine *e, const struct world_pod *p, uint32_t slot, uint32_t at)
 {
 	struct place_gpu *g = &e->picture.snap.gpus.items[at];
-	struct manners manners = manners_of_tenant(e, p, slot);
+	struct manners manners = manners_of_tenant(&e->companies, p, slot);
 	company_joins(g, &e->picture.snap_gpus.items[at], &manners);
 	struct share share = resize_may_have(&e->resizes, p);
 	if (share.milli > p->gpu->milli) {
@@ -428,14 +428,14 @@ void snapshot_build(struct engine *e)
 		add_tenant(e, world_class_at(e->world, WORLD_TENANT, *i),
 			world_class_slot(e->world, WORLD_TENANT, *i));
 	}
-	departed_count(e);
-	landings_count(e);
+	departed_count(&e->quotas, &e->companies);
+	landings_count(&e->companies);
 	promises_void(&e->picture);
 	holds_count(&e->picture);
 	companies_settle(&e->picture);
 	mps_settle(&e->picture);
 	quotas_count_waiters(&e->quotas);
-	orphans_find(e);
+	orphans_find(&e->orphans);
 	if (e->cfg.check_every > 0 && e->time.step % e->cfg.check_every == 0) {
 		kept_check(e);
 	}

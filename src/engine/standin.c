@@ -72,16 +72,17 @@ static void gather(struct scale *scale, enum world_class class)
 
 static void note_bound(struct scale *scale, const struct world_pod *p)
 {
+	const struct picture *picture = scale->picture;
 	struct standin *s = touch(scale, world_pod_name(p));
-	const struct world_node *n = world_node_at(scale->picture->world, p->node);
+	const struct world_node *n = world_node_at(picture->world, p->node);
 	if (s->landed_at == 0 || strcmp(s->node, text_or(n->name, "")) != 0) {
-		s->landed_at = scale->picture->time->now > 0 ? scale->picture->time->now : 1;
+		s->landed_at = picture->time->now > 0 ? picture->time->now : 1;
 		/* Nodes have come since. A GPU of one that was there may just have got free. */
-		scale->answered = scale->answered || scale->picture->snap.nodes.count > s->nodes;
+		scale->answered = scale->answered || picture->snap.nodes.count > s->nodes;
 		s->yields = s->served = false;
 	}
 	snprintf(s->node, sizeof s->node, "%s", text_or(n->name, ""));
-	s->free_at = scale->picture->time->now + FREE_MS;
+	s->free_at = picture->time->now + FREE_MS;
 }
 
 /* As if it were not there; whoever opens a GPU waits until it has gone. */
@@ -101,24 +102,23 @@ static void discount(struct picture *picture, const struct world_pod *p)
 
 void standins_mark(struct scale *scale)
 {
+	struct picture *picture = scale->picture;
 	VEC_CLEAR(&scale->there);
 	gather(scale, WORLD_WHOLE);
 	gather(scale, WORLD_PENDING);
 	vec_for_each (const struct world_pod *const, each, &scale->there) {
 		if ((*each)->node != WORLD_NONE) {
 			note_bound(scale, *each);
-			discount(scale->picture, *each);
+			discount(picture, *each);
 		}
 	}
 	vec_for_each (const struct standin, s, &scale->standins) {
-		uint32_t at = scale->picture->time->now < s->free_at
-				      ? snap_node_of(scale->picture, s->node)
-				      : WORLD_NONE;
-		const struct world_pod *p =
-			world_pod_find(scale->picture->world, NAME_NAMESPACE, s->name);
+		uint32_t at = picture->time->now < s->free_at ? snap_node_of(picture, s->node)
+							      : WORLD_NONE;
+		const struct world_pod *p = world_pod_find(picture->world, NAME_NAMESPACE, s->name);
 		if (at != WORLD_NONE && (p == NULL || is_over(p))) {
-			scale->picture->snap.nodes.items[at].no_opening = true;
-			wake_by(scale->picture->time, s->free_at);
+			picture->snap.nodes.items[at].no_opening = true;
+			wake_by(picture->time, s->free_at);
 		}
 	}
 }
@@ -186,17 +186,18 @@ static bool counts(struct picture *picture, struct standin *s)
 
 bool standins_in_vain(struct scale *scale, uint64_t key)
 {
+	struct picture *picture = scale->picture;
 	/* A node counts whose tenants do not fit there, or not yet: its labels, its runtime class
 	 * and whatever else GPU software sets come minutes after its GPUs. */
-	int64_t serve_ms = scale->picture->cfg->serve_ms;
+	int64_t serve_ms = picture->cfg->serve_ms;
 	vec_for_each (struct standin, s, &scale->standins) {
-		if (key_of(s->name) != key || !counts(scale->picture, s)) {
+		if (key_of(s->name) != key || !counts(picture, s)) {
 			continue;
 		}
-		if (scale->picture->time->now - s->landed_at >= serve_ms) {
+		if (picture->time->now - s->landed_at >= serve_ms) {
 			return true;
 		}
-		wake_by(scale->picture->time, s->landed_at + serve_ms);
+		wake_by(picture->time, s->landed_at + serve_ms);
 	}
 	return false;
 }
@@ -230,7 +231,7 @@ static enum slot send(
 	struct engine *e, const struct scale_bin *b, struct standin *s, struct plan *plan)
 {
 	struct action where = {.unpinned = true};
-	struct place_node taken = {.runtime = runtime_of(e)};
+	struct place_node taken = {.runtime = runtime_of(&e->runtime)};
 	if (s->sent_at != 0 && e->time.now - s->sent_at < EVERY_MS) {
 		wake_by(&e->time, s->sent_at + EVERY_MS);
 		return SLOT_WAITS;
@@ -308,11 +309,11 @@ enum slot standin_fill(struct engine *e, const struct scale_bin *b, struct plan 
 
 static void forget_absent(struct scale *scale)
 {
+	const struct picture *picture = scale->picture;
 	for (size_t i = scale->standins.count; i-- > 0;) {
 		const struct standin *s = &scale->standins.items[i];
-		if (s->wanted != scale->picture->time->step &&
-			scale->picture->time->now >= s->free_at &&
-			world_pod_find(scale->picture->world, NAME_NAMESPACE, s->name) == NULL) {
+		if (s->wanted != picture->time->step && picture->time->now >= s->free_at &&
+			world_pod_find(picture->world, NAME_NAMESPACE, s->name) == NULL) {
 			VEC_REMOVE_SWAP(&scale->standins, i);
 		}
 	}

@@ -61,15 +61,15 @@ static bool is_starting(const struct book *book, const struct world_pod *p)
 static const struct world_pod *starts_on(
 	struct turns *turns, const struct holder *h, const char *but, int64_t *ret_until)
 {
+	const struct picture *picture = turns->picture;
 	const struct ledger *l = holder_ledger(h);
 	for (uint32_t i = 0; i < l->count; i++) {
-		const struct world_pod *p =
-			world_pod_by_uid(turns->picture->world, l->items[i].uid);
-		if (strcmp(l->items[i].uid, but) == 0 || !is_starting(turns->picture->book, p)) {
+		const struct world_pod *p = world_pod_by_uid(picture->world, l->items[i].uid);
+		if (strcmp(l->items[i].uid, but) == 0 || !is_starting(picture->book, p)) {
 			continue;
 		}
 		int64_t until = turn_touch(turns, l->items[i].uid)->since + TURN_MS;
-		if (turns->picture->time->now < until) {
+		if (picture->time->now < until) {
 			*ret_until = until;
 			return p;
 		}

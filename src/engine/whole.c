@@ -115,18 +115,18 @@ static void held_first(struct wholes *wholes)
 
 void wholes_rank(struct wholes *wholes)
 {
+	const struct picture *picture = wholes->picture;
 	VEC_CLEAR(&wholes->ranked);
 	VEC_CLEAR(&wholes->keepers);
 	wholes->next = 0;
 	wholes->rooms_begun = wholes->rooms_known = wholes->guests_known = false;
 	wholes->drained = wholes->looks = wholes->reserved = wholes->behind = 0;
-	for (size_t i = 0; i < world_class_count(wholes->picture->world, WORLD_PENDING); i++) {
-		const struct world_pod *p =
-			world_class_at(wholes->picture->world, WORLD_PENDING, i);
+	for (size_t i = 0; i < world_class_count(picture->world, WORLD_PENDING); i++) {
+		const struct world_pod *p = world_class_at(picture->world, WORLD_PENDING, i);
 		if (standin_is_one(p)) {
 			continue;
 		}
-		struct whole *w = whole_touch(wholes, world_pod_uid(p), wholes->picture->time->now);
+		struct whole *w = whole_touch(wholes, world_pod_uid(p), picture->time->now);
 		if (w->stamp != p->gpu->stamp) {
 			arena_finish(&w->arena);
 			w->arena.block_bytes = 1024;
@@ -164,10 +164,11 @@ static uint32_t next_idle(const struct picture *picture, uint32_t node)
 /* Takes out of the picture what the pod will have on the node. */
 static void take(struct wholes *wholes, const struct pod *pod, uint32_t node, uint32_t keeper)
 {
-	struct place_node *n = &wholes->picture->snap.nodes.items[node];
+	struct picture *picture = wholes->picture;
+	struct place_node *n = &picture->snap.nodes.items[node];
 	struct whole_room *room = &wholes->rooms.items[node];
 	if (n->free_gpus <= pod->gpus) {
-		place_keep_node(&wholes->picture->snap, node, keeper);
+		place_keep_node(&picture->snap, node, keeper);
 	}
 	while (n->free_gpus < pod->gpus) {
 		place_return_capacity(n, false);
@@ -175,15 +176,15 @@ static void take(struct wholes *wholes, const struct pod *pod, uint32_t node, ui
 			room->leaving--;
 			continue;
 		}
-		uint32_t gpu = next_idle(wholes->picture, node);
+		uint32_t gpu = next_idle(picture, node);
 		ENSURE(gpu != WORLD_NONE);
 		room->idle--;
-		wholes->picture->snap_gpus.items[gpu].yields = true;
-		place_keep_gpu(&wholes->picture->snap, gpu, keeper);
+		picture->snap_gpus.items[gpu].yields = true;
+		place_keep_gpu(&picture->snap, gpu, keeper);
 	}
 	n->free_gpus -= pod->gpus;
-	place_reserve_pod(&wholes->picture->snap, n, pod);
-	snapshot_node_moved(&wholes->picture->snap, node);
+	place_reserve_pod(&picture->snap, n, pod);
+	snapshot_node_moved(&picture->snap, node);
 }
 
 static void rest(struct whole *w, int64_t now)
@@ -212,19 +213,20 @@ static void offer(struct wholes *wholes, struct whole *w, uint32_t node, uint32_
 /* It has not got all of it yet. A node is kept only as far as it needs what is free there. */
 static void keep_held(struct wholes *wholes, struct whole *w, uint32_t keeper)
 {
+	struct picture *picture = wholes->picture;
 	if (!whole_is_held(wholes, w)) {
 		return;
 	}
-	wake_by(wholes->picture->time, w->hold_until);
+	wake_by(picture->time, w->hold_until);
 	wholes->keepers.items[keeper - 1].held = true;
 	struct told t = told_of(w->hold, NULL);
 	while (told_next(&t)) {
-		uint32_t at = snap_gpu_first(wholes->picture, t.uuid);
-		for (; at != WORLD_NONE; at = snap_gpu_next(wholes->picture, at)) {
-			uint32_t node = wholes->picture->snap.gpus.items[at].node;
-			place_keep_gpu(&wholes->picture->snap, at, keeper);
-			if (wholes->picture->snap.nodes.items[node].free_gpus <= w->pod.gpus) {
-				place_keep_node(&wholes->picture->snap, node, keeper);
+		uint32_t at = snap_gpu_first(picture, t.uuid);
+		for (; at != WORLD_NONE; at = snap_gpu_next(picture, at)) {
+			uint32_t node = picture->snap.gpus.items[at].node;
+			place_keep_gpu(&picture->snap, at, keeper);
+			if (picture->snap.nodes.items[node].free_gpus <= w->pod.gpus) {
+				place_keep_node(&picture->snap, node, keeper);
 			}
 		}
 	}

@@ -16,6 +16,7 @@ struct engine;
 struct holder;
 struct needs;
 struct picture;
+struct scheduling;
 struct waiter;
 
 /* Rests grow so often. */
@@ -125,6 +126,6 @@ void reserve_judge(struct engine *e, struct waiter *w, bool lacks);
 /* An unfinished step goes on: what those before it keep, they keep still. */
 void reserve_again(struct engine *e, struct waiter *w);
 /* The walk is over: whom were others preferred to, and how often? */
-void reserve_count(struct engine *e, size_t first, size_t end);
+void reserve_count(struct scheduling *sched, size_t first, size_t end);
 
 #endif

@@ -15,10 +15,11 @@
 
 static void count_guests(struct wholes *wholes, enum world_class class)
 {
-	for (size_t i = 0; i < world_class_count(wholes->picture->world, class); i++) {
-		const struct world_pod *p = world_class_at(wholes->picture->world, class, i);
-		uint32_t at = p->node < wholes->picture->node_to_snap.count
-				      ? wholes->picture->node_to_snap.items[p->node]
+	const struct picture *picture = wholes->picture;
+	for (size_t i = 0; i < world_class_count(picture->world, class); i++) {
+		const struct world_pod *p = world_class_at(picture->world, class, i);
+		uint32_t at = p->node < picture->node_to_snap.count
+				      ? picture->node_to_snap.items[p->node]
 				      : WORLD_NONE;
 		if (at != WORLD_NONE && !world_pod_terminal(p)) {
 			struct whole_room *room = &wholes->rooms.items[at];
@@ -92,17 +93,17 @@ static uint32_t nearest(struct wholes *wholes, const struct place_request *r)
 }
 
 /* Who has a share on a GPU of the node, some of them by name. */
-static uint32_t count_shares(struct engine *e, uint32_t node, struct grant *names)
+static uint32_t count_shares(const struct picture *picture, uint32_t node, struct grant *names)
 {
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
-		const struct holder *h = e->picture.snap_gpus.items[i].holder;
+	for (uint32_t i = 0; i < picture->snap.gpus.count; i++) {
+		const struct holder *h = picture->snap_gpus.items[i].holder;
 		const struct ledger *l = holder_ledger(h);
-		if (e->picture.snap.gpus.items[i].node != node) {
+		if (picture->snap.gpus.items[i].node != node) {
 			continue;
 		}
 		for (uint32_t k = 0; k < l->count; k++) {
-			if (!grant_lives(e, h, &l->items[k])) {
+			if (!grant_lives(picture, h, &l->items[k])) {
 				continue;
 			}
 			if (count < NAMES_TOLD) {
@@ -127,7 +128,7 @@ static void tell(struct engine *e, struct whole *w, uint32_t node, struct plan *
 	}
 	struct explain_way way = {.gpus = w->pod.gpus,
 		.node = e->picture.snap.nodes.items[node].noun->name,
-		.shares = count_shares(e, node, names),
+		.shares = count_shares(&e->picture, node, names),
 		.names = names};
 	if (way.shares == 0) {
 		return;

@@ -19,21 +19,21 @@ bool snap_gpu_is_idle(const struct picture *picture, uint32_t gpu)
 
 static void count_leaving(struct wholes *wholes)
 {
-	for (size_t i = 0; i < wholes->picture->book->holders.count; i++) {
-		const struct holder *h = wholes->picture->book->holders.items[i];
+	const struct picture *picture = wholes->picture;
+	for (size_t i = 0; i < picture->book->holders.count; i++) {
+		const struct holder *h = picture->book->holders.items[i];
 		bool asked = h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY;
 		/* One that does not go although it was told to is no hope for anybody. */
-		bool leaves = asked || (h->deleted && wholes->picture->time->now < h->expires_at);
+		bool leaves = asked || (h->deleted && picture->time->now < h->expires_at);
 		/* One that was never bound is gone with its deletion, one that is over holds no GPU
 		 * in the scheduler's eyes. */
 		if (!h->in_world || !leaves || text_empty(h->pod.node) ||
 			pod_is_terminal(&h->pod)) {
 			continue;
 		}
-		uint32_t at = world_node_find(wholes->picture->world, h->pod.node);
-		at = at < wholes->picture->node_to_snap.count
-			     ? wholes->picture->node_to_snap.items[at]
-			     : WORLD_NONE;
+		uint32_t at = world_node_find(picture->world, h->pod.node);
+		at = at < picture->node_to_snap.count ? picture->node_to_snap.items[at]
+						      : WORLD_NONE;
 		if (at != WORLD_NONE) {
 			wholes->rooms.items[at].leaving++;
 		}
@@ -42,12 +42,13 @@ static void count_leaving(struct wholes *wholes)
 
 void wholes_know_rooms(struct wholes *wholes)
 {
+	struct picture *picture = wholes->picture;
 	if (wholes->rooms_known) {
 		return;
 	}
 	bool first = !wholes->rooms_begun;
-	VEC_RESERVE(&wholes->rooms, wholes->picture->snap.nodes.count + 1);
-	wholes->rooms.count = wholes->picture->snap.nodes.count;
+	VEC_RESERVE(&wholes->rooms, picture->snap.nodes.count + 1);
+	wholes->rooms.count = picture->snap.nodes.count;
 	vec_for_each (struct whole_room, room, &wholes->rooms) {
 		if (first) {
 			*room = (struct whole_room){0};
@@ -57,14 +58,14 @@ void wholes_know_rooms(struct wholes *wholes)
 	if (first) {
 		count_leaving(wholes);
 	}
-	for (uint32_t i = 0; i < wholes->picture->snap.gpus.count; i++) {
-		const struct place_gpu *g = &wholes->picture->snap.gpus.items[i];
+	for (uint32_t i = 0; i < picture->snap.gpus.count; i++) {
+		const struct place_gpu *g = &picture->snap.gpus.items[i];
 		struct whole_room *room = &wholes->rooms.items[g->node];
-		room->idle += snap_gpu_is_idle(wholes->picture, i) ? 1 : 0;
+		room->idle += snap_gpu_is_idle(picture, i) ? 1 : 0;
 		room->used += g->state != GPU_OPENING ? MODEL_GPU_MILLI - g->free_milli : 0;
 	}
 	wholes->rooms_begun = wholes->rooms_known = true;
-	wholes->picture->looked_at += wholes->picture->snap.gpus.count;
+	picture->looked_at += picture->snap.gpus.count;
 }
 
 int64_t whole_obtainable(const struct wholes *wholes, uint32_t node)

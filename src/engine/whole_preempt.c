@@ -35,7 +35,7 @@ static struct siege_plan look_for(struct engine *e, struct whole *w)
 	struct siege_want want = {
 		.request = &r, .count = (uint32_t)w->pod.gpus, .whole = true, .held = w->hold};
 	wholes_know_rooms(&e->wholes);
-	return siege_lay(e, &want);
+	return siege_lay(&e->preempting, &want);
 }
 
 void whole_preempt(struct engine *e, struct whole *w, struct plan *plan)

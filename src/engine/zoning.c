@@ -107,19 +107,20 @@ static uint32_t number_of(struct numbering *all, const char *value)
 static void fill(struct needs *needs, struct zoning *z, const struct pod *pod,
 	const struct neighbour_term *spread)
 {
+	struct picture *picture = needs->picture;
 	struct numbering all = {.needs = needs};
 	map_init(&all.by_value, value_same, needs);
 	VEC_CLEAR(&needs->values);
 	VEC_CLEAR(&z->of);
-	for (uint32_t i = 0; i < world_node_slots(needs->picture->world); i++) {
-		const struct world_node *n = world_node_at(needs->picture->world, i);
+	for (uint32_t i = 0; i < world_node_slots(picture->world); i++) {
+		const struct world_node *n = world_node_at(picture->world, i);
 		bool is = n->known && counts(pod, spread, &n->noun);
 		VEC_PUSH(
 			&z->of, is ? number_of(&all, value_of(&n->noun, spread->key)) : WORLD_NONE);
 	}
 	z->count = (uint32_t)needs->values.count;
-	z->step = needs->picture->time->step;
-	needs->picture->looked_at += z->of.count;
+	z->step = picture->time->step;
+	picture->looked_at += z->of.count;
 	map_finish(&all.by_value);
 }
 

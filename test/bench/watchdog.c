@@ -153,7 +153,7 @@ static struct pass pass_of(struct bed *b)
 	}
 	b->e->time.now = b->now;
 	overuse_tend(b->e);
-	while (overuse_running(b->e)) {
+	while (overuse_running(&b->e->evictions.overuses)) {
 		plan_reset(&b->plan);
 		int64_t begin = now_ns();
 		bench_slice(b);
