@@ -49,10 +49,11 @@ bool capacity_failed(struct picture *picture, const struct holder *h)
 	return picture->time->now - since >= picture->cfg->open_timeout_ms;
 }
 
-void report_capacity_failed(struct engine *e, const struct holder *h, struct plan *plan)
+void report_capacity_failed(
+	const struct picture *picture, const struct holder *h, struct emitter *out)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
-	struct node_memo *m = memo_find(&e->book, h->node);
+	struct node_memo *m = memo_find(picture->book, h->node);
 	bool over = pod_is_terminal(&h->pod);
 	int64_t since = h->pod.identity == NULL ? h->opened_at : h->lost_at;
 	bool unbound = h->refused_at >= 0 && text_empty(h->pod.node);
@@ -63,14 +64,14 @@ void report_capacity_failed(struct engine *e, const struct holder *h, struct pla
 	struct explain_failure f = {.node = h->node,
 		.ended = over,
 		.told = h->pod.identity != NULL,
-		.after_s = (e->time.now - since) / 1000,
+		.after_s = (picture->time->now - since) / 1000,
 		.detail = detail,
-		.rests_s = m != NULL && m->until > e->time.now
-				   ? (m->until - e->time.now + 999) / 1000
+		.rests_s = m != NULL && m->until > picture->time->now
+				   ? (m->until - picture->time->now + 999) / 1000
 				   : 0};
 	if (m != NULL) {
 		text_set(&m->why, detail);
 	}
 	explain_capacity_failed(&text, &f);
-	emit_warning(e, plan, about_holder(h), "CapacityFailed", str_text(&text));
+	emit_warning(out, about_holder(h), "CapacityFailed", str_text(&text));
 }

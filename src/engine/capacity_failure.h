@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct engine;
+struct emitter;
 struct holder;
 struct picture;
 struct plan;
@@ -17,6 +17,7 @@ bool capacity_is_refused(const struct holder *h);
 bool capacity_failed(struct picture *picture, const struct holder *h);
 /* An event on the capacity pod, whose node rests already. The pod may be gone by the time somebody
  * reads it; events stay. */
-void report_capacity_failed(struct engine *e, const struct holder *h, struct plan *plan);
+void report_capacity_failed(
+	const struct picture *picture, const struct holder *h, struct emitter *out);
 
 #endif

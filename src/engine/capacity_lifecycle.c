@@ -28,43 +28,44 @@ static bool has_tenants(const struct picture *picture, const struct holder *h)
 
 /* Somebody else was faster: the node has fewer GPUs than are asked of it. That is nobody's fault,
  * and what waits there would have the next free GPU before any pod that ranks higher (C16). */
-static void tend_squeezed(struct engine *e, struct plan *plan)
+static void tend_squeezed(struct picture *picture, struct emitter *out)
 {
-	for (size_t i = 0; i < e->book.holders.count; i++) {
-		struct holder *h = e->book.holders.items[i];
+	for (size_t i = 0; i < picture->book->holders.count; i++) {
+		struct holder *h = picture->book->holders.items[i];
 		uint32_t node =
-			capacity_is_refused(h) ? snap_node_of_holder(&e->picture, h) : WORLD_NONE;
-		if (node == WORLD_NONE || e->picture.snap.nodes.items[node].free_gpus >= 0 ||
+			capacity_is_refused(h) ? snap_node_of_holder(picture, h) : WORLD_NONE;
+		if (node == WORLD_NONE || picture->snap.nodes.items[node].free_gpus >= 0 ||
 			!holder_may_go(h)) {
 			continue;
 		}
-		place_return_capacity(&e->picture.snap.nodes.items[node], h->mps);
-		snapshot_node_moved(&e->picture.snap, node);
-		emit_delete(e, h, plan);
+		place_return_capacity(&picture->snap.nodes.items[node], h->mps);
+		snapshot_node_moved(&picture->snap, node);
+		emit_delete(out, h);
 	}
 }
 
-static void tend_broken(struct engine *e, struct plan *plan)
+static void tend_broken(struct injecting *inject, struct emitter *out)
 {
-	for (size_t i = 0; i < e->book.holders.count; i++) {
-		struct holder *h = e->book.holders.items[i];
+	struct picture *picture = inject->picture;
+	for (size_t i = 0; i < picture->book->holders.count; i++) {
+		struct holder *h = picture->book->holders.items[i];
 		/* Nothing here touches tenants; those whose capacity pod is over are orphans. A GPU
 		 * that is ill is of no use to the next one either; one that was may be soon. */
-		bool broken = capacity_failed(&e->picture, h) || health_is_ill(&e->ailments, h) ||
-			      inject_is_vain(&e->inject, h);
-		if (!holder_may_go(h) || !broken || has_tenants(&e->picture, h)) {
+		bool broken = capacity_failed(picture, h) || health_is_ill(inject->ailments, h) ||
+			      inject_is_vain(inject, h);
+		if (!holder_may_go(h) || !broken || has_tenants(picture, h)) {
 			continue;
 		}
 		/* Who searches asks for what may not be free yet: that is no failure of the node.
 		 */
 		if (h->node != NULL && !h->search) {
-			trouble_note(&e->book, h->node, e->time.now);
+			trouble_note(picture->book, h->node, picture->time->now);
 		}
 		/* Of the others health.c and inject_probe.c tell. */
-		if (h->node != NULL && !h->search && capacity_failed(&e->picture, h)) {
-			report_capacity_failed(e, h, plan);
+		if (h->node != NULL && !h->search && capacity_failed(picture, h)) {
+			report_capacity_failed(picture, h, out);
 		}
-		emit_delete(e, h, plan);
+		emit_delete(out, h);
 	}
 }
 
@@ -143,51 +144,52 @@ static bool stays_warm(const struct picture *picture, uint32_t gpu, uint32_t *wa
 	return true;
 }
 
-static void tend_idle(struct engine *e, struct plan *plan)
+static void tend_idle(struct wholes *wholes, struct emitter *out)
 {
+	const struct picture *picture = wholes->picture;
 	uint32_t warm = 0;
-	for (uint32_t i = 0; i < e->picture.snap_gpus.count; i++) {
-		const struct snap_gpu *s = &e->picture.snap_gpus.items[i];
+	for (uint32_t i = 0; i < picture->snap_gpus.count; i++) {
+		const struct snap_gpu *s = &picture->snap_gpus.items[i];
 		struct holder *h = s->holder;
 		if (h->search) {
 			continue;
 		}
 		/* Those who wait were looked at in this step, or in those before since the first
 		 * of them. */
-		if (s->entries > 0 || s->demand > 0 || h->wanted >= e->time.round ||
-			is_reserved(&e->wholes, i)) {
+		if (s->entries > 0 || s->demand > 0 || h->wanted >= picture->time->round ||
+			is_reserved(wholes, i)) {
 			h->idle_since = -1;
 			continue;
 		}
 		if (h->idle_since < 0) {
-			h->idle_since = e->time.now;
+			h->idle_since = picture->time->now;
 		}
-		int64_t grace = h->has_grace ? h->grace_ms : e->cfg.idle_grace_ms;
-		wake_by(&e->time, h->idle_since + grace);
-		bool fenced = e->picture.snap.gpus.items[i].fenced;
-		if (e->time.now - h->idle_since >= grace && holder_may_go(h) &&
-			!(fenced && twin_goes(&e->picture, h)) &&
-			!stays_warm(&e->picture, i, &warm)) {
+		int64_t grace = h->has_grace ? h->grace_ms : picture->cfg->idle_grace_ms;
+		wake_by(picture->time, h->idle_since + grace);
+		bool fenced = picture->snap.gpus.items[i].fenced;
+		if (picture->time->now - h->idle_since >= grace && holder_may_go(h) &&
+			!(fenced && twin_goes(picture, h)) && !stays_warm(picture, i, &warm)) {
 			/* A node that tells one UUID twice would be tried again at once. */
 			if (fenced && h->node != NULL) {
-				trouble_note(&e->book, h->node, e->time.now);
+				trouble_note(picture->book, h->node, picture->time->now);
 			}
-			emit_delete(e, h, plan);
+			emit_delete(out, h);
 		}
 	}
 }
 
-void capacity_tend(struct engine *e, struct plan *plan)
+void capacity_tend(struct scheduling *sched, struct emitter *out)
 {
-	tend_squeezed(e, plan);
-	tend_broken(e, plan);
-	vec_for_each (const struct snap_gpu, s, &e->picture.snap_gpus) {
-		learn_grace(&e->picture, s->holder);
+	struct picture *picture = sched->picture;
+	tend_squeezed(picture, out);
+	tend_broken(sched->inject, out);
+	vec_for_each (const struct snap_gpu, s, &picture->snap_gpus) {
+		learn_grace(picture, s->holder);
 	}
-	wholes_tend(e, plan);
+	wholes_tend(picture, out);
 	/* An unfinished step has not seen all demand: nobody is idle for sure. */
-	if (!plan->unfinished && e->scheduling.resume == 0) {
-		modes_tend(e, plan);
-		tend_idle(e, plan);
+	if (!out->plan->unfinished && sched->resume == 0) {
+		modes_tend(sched, out);
+		tend_idle(sched->wholes, out);
 	}
 }

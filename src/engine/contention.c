@@ -117,73 +117,77 @@ static struct failure *failure_touch(
 	return f;
 }
 
-static void tell(struct engine *e, struct failure *f, const struct world_pod *p,
-	const struct verdict *v, struct plan *plan)
+static void tell(struct overuses *overuses, struct failure *f, const struct world_pod *p,
+	const struct verdict *v, struct emitter *out)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
 	const struct explain_contention facts = {.gpu = v->uuid,
 		.names = v->names,
 		.name_count = v->name_count,
 		.others = v->others};
-	bool due = f->told_at < 0 || e->time.now - f->told_at >= OVERUSE_TELL_EVERY_MS;
+	bool due = f->told_at < 0 ||
+		   overuses->picture->time->now - f->told_at >= OVERUSE_TELL_EVERY_MS;
 	explain_contention(&text, &facts);
 	if (due) {
-		f->told_at = e->time.now;
-		overuse_tell(e, p, REASON_CONTENTION, str_text(&text), plan);
+		f->told_at = overuses->picture->time->now;
+		overuse_tell(p, REASON_CONTENTION, str_text(&text), out);
 	}
 	if (!p->gpu->contention_shown) {
-		overuse_remark(e, p,
+		overuse_remark(overuses, p,
 			&(struct action){.condition = NAME_CONTENTION,
 				.is_true = true,
 				.reason = REASON_CONTENTION,
 				.message = str_text(&text)},
-			plan);
+			out);
 	}
 }
 
-static void consider(
-	struct engine *e, struct failure *f, const struct world_pod *p, struct plan *plan)
+static void consider(struct overuses *overuses, struct failure *f, const struct world_pod *p,
+	struct emitter *out)
 {
+	struct picture *picture = overuses->picture;
 	struct verdict v;
 	if (f->judged) {
 		return;
 	}
-	judge(&e->picture, p, &v);
+	judge(picture, p, &v);
 	if (v.blame == BLAME_OTHERS) {
 		f->judged = true;
-		f->contended_at = e->time.now;
-		struct crowd *c = crowd_touch(&e->evictions.overuses, v.uuid);
-		c->failed_at = e->time.now;
+		f->contended_at = picture->time->now;
+		struct crowd *c = crowd_touch(overuses, v.uuid);
+		c->failed_at = picture->time->now;
 		text_set(&c->victim, f->uid);
-		tell(e, f, p, &v, plan);
-	} else if (e->time.now - f->seen_at >= JUDGE_FOR_MS) {
+		tell(overuses, f, p, &v, out);
+	} else if (picture->time->now - f->seen_at >= JUDGE_FOR_MS) {
 		f->judged = true;
 	}
 }
 
 /* The condition is asked for as long as it does not say what is so. */
-static void keep_condition(
-	struct engine *e, const struct failure *f, const struct world_pod *p, struct plan *plan)
+static void keep_condition(struct overuses *overuses, const struct failure *f,
+	const struct world_pod *p, struct emitter *out)
 {
-	bool contended = f->contended_at >= 0 && e->time.now - f->contended_at < CONTENDED_MS;
-	e->evictions.overuses.pass.contended += contended ? 1 : 0;
+	bool contended = f->contended_at >= 0 &&
+			 overuses->picture->time->now - f->contended_at < CONTENDED_MS;
+	overuses->pass.contended += contended ? 1 : 0;
 	if (contended != p->gpu->contention_shown && f->judged) {
-		overuse_remark(e, p,
+		overuse_remark(overuses, p,
 			&(struct action){.condition = NAME_CONTENTION,
 				.is_true = contended,
 				.reason = contended ? REASON_CONTENTION : REASON_NO_CONTENTION},
-			plan);
+			out);
 	}
 }
 
-bool failure_look(struct engine *e, const struct world_pod *p, int64_t policy_ms, struct plan *plan)
+bool failure_look(struct overuses *overuses, const struct world_pod *p, int64_t policy_ms,
+	struct emitter *out)
 {
 	bool failed = p->gpu->gpu_oom_ms != 0 || p->gpu->contention_shown;
 	if (!failed || !overuse_concerns(p)) {
 		return false;
 	}
-	struct failure *f = failure_touch(&e->evictions.overuses, p, policy_ms);
-	consider(e, f, p, plan);
-	keep_condition(e, f, p, plan);
+	struct failure *f = failure_touch(overuses, p, policy_ms);
+	consider(overuses, f, p, out);
+	keep_condition(overuses, f, p, out);
 	return true;
 }

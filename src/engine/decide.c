@@ -95,15 +95,16 @@ static void refuse(struct wholes *wholes, struct waiter *w, const struct place_v
 
 /* A GPU that there is, or one more; false: neither, and the waiter has the reason. */
 static bool find_in_picture(
-	struct engine *e, struct waiter *w, struct plan *plan, struct place_verdict *ret)
+	struct scheduling *sched, struct waiter *w, struct emitter *out, struct place_verdict *ret)
 {
-	struct place_verdict v = place_best_fit(&e->picture.snap, &w->asked);
-	e->picture.looked_at += v.looked_at;
-	if (v.gpu == PLACE_NOWHERE || wants_its_own(&e->picture, w, &v)) {
-		struct place_verdict open = place_open(&e->picture.snap, &w->asked);
-		e->picture.looked_at += open.looked_at;
-		if (!open_gpu(e, w, plan, &open) && v.gpu == PLACE_NOWHERE) {
-			refuse(&e->wholes, w, &v, &open);
+	struct picture *picture = sched->picture;
+	struct place_verdict v = place_best_fit(&picture->snap, &w->asked);
+	picture->looked_at += v.looked_at;
+	if (v.gpu == PLACE_NOWHERE || wants_its_own(picture, w, &v)) {
+		struct place_verdict open = place_open(&picture->snap, &w->asked);
+		picture->looked_at += open.looked_at;
+		if (!open_gpu(sched->scale, w, out, &open) && v.gpu == PLACE_NOWHERE) {
+			refuse(sched->wholes, w, &v, &open);
 			return false;
 		}
 		v = open.gpu != PLACE_NOWHERE ? open : v;
@@ -114,86 +115,88 @@ static bool find_in_picture(
 
 /* One that its workload was taken away from is looked at only where no other takes it. */
 static bool find_gpu(
-	struct engine *e, struct waiter *w, struct plan *plan, struct place_verdict *ret)
+	struct scheduling *sched, struct waiter *w, struct emitter *out, struct place_verdict *ret)
 {
 	struct place_verdict v;
-	index_picture(&e->picture);
-	bool hides = shuns_hide(&e->shuns, w);
-	bool found = find_in_picture(e, w, plan, &v);
+	index_picture(sched->picture);
+	bool hides = shuns_hide(sched->shuns, w);
+	bool found = find_in_picture(sched, w, out, &v);
 	if (hides) {
-		shuns_show(&e->shuns);
+		shuns_show(sched->shuns);
 		w->passed.kept_for = found ? w->passed.kept_for : 0;
-		found = found || find_in_picture(e, w, plan, &v);
+		found = found || find_in_picture(sched, w, out, &v);
 	}
 	if (!found) {
 		return false;
 	}
-	company_comes(&e->companies, w, v.gpu);
-	place_reserve(&e->picture.snap, &w->asked, &v);
+	company_comes(sched->companies, w, v.gpu);
+	place_reserve(&sched->picture->snap, &w->asked, &v);
 	*ret = v;
 	return true;
 }
 
 /* True: there might be a GPU for it, and none fits it now. */
-static bool place_waiter(struct engine *e, struct waiter *w, struct plan *plan)
+static bool place_waiter(struct scheduling *sched, struct waiter *w, struct emitter *out)
 {
+	struct picture *picture = sched->picture;
 	struct place_verdict v;
 	struct claims_of claims;
-	if (!waiter_asks(e, w, &claims)) {
+	if (!waiter_asks(sched, w, &claims)) {
 		return false;
 	}
-	landings_lift(&e->picture, w);
-	hold_lift(&e->picture, w);
-	bool found = find_gpu(e, w, plan, &v);
-	hold_settle(&e->picture, w, found ? &v : NULL);
-	landings_settle(&e->picture, w, found ? &v : NULL);
+	landings_lift(picture, w);
+	hold_lift(picture, w);
+	bool found = find_gpu(sched, w, out, &v);
+	hold_settle(picture, w, found ? &v : NULL);
+	landings_settle(picture, w, found ? &v : NULL);
 	waiter_asked(w);
 	if (!found) {
 		return w->reason != REASON_QUOTA && w->reason != REASON_WAITING_FOR_CAPACITY;
 	}
-	wholes_picture_changed(&e->wholes);
-	neighbours_arrive(&e->needs, v.node, &w->pod);
-	quotas_take(&e->quotas, w, v.milli);
-	struct snap_gpu *s = &e->picture.snap_gpus.items[v.gpu];
+	wholes_picture_changed(sched->wholes);
+	neighbours_arrive(sched->needs, v.node, &w->pod);
+	quotas_take(sched->quotas, w, v.milli);
+	struct snap_gpu *s = &picture->snap_gpus.items[v.gpu];
 	s->demand++;
-	s->holder->wanted = e->time.step;
-	if (e->picture.snap.gpus.items[v.gpu].state != GPU_OPEN) {
-		if (e->picture.snap.gpus.items[v.gpu].state == GPU_BUSY) {
+	s->holder->wanted = picture->time->step;
+	if (picture->snap.gpus.items[v.gpu].state != GPU_OPEN) {
+		if (picture->snap.gpus.items[v.gpu].state == GPU_BUSY) {
 			w->reason = REASON_GRANTING;
 		} else {
-			await_creation(e, w, s->holder, plan);
+			await_creation(sched->inject, w, s->holder, out);
 		}
 		return false;
 	}
-	if (inject_awaits(&e->inject, w, s->holder)) {
+	if (inject_awaits(sched->inject, w, s->holder)) {
 		return false;
 	}
 	w->reason = REASON_GRANTING;
-	if (view_lags(&e->book) || (s->added == 0 && !flights_room(&e->book))) {
+	if (view_lags(picture->book) || (s->added == 0 && !flights_room(picture->book))) {
 		return false;
 	}
-	e->book.flights.decided += s->added == 0 ? 1 : 0;
+	picture->book->flights.decided += s->added == 0 ? 1 : 0;
 	s->added++;
 	s->node_pins += w->pod.keeps_node ? 1 : 0;
 	struct chosen c = {w, v.gpu, v.milli, v.mem_mib};
-	VEC_PUSH(&e->scheduling.chosen, c);
+	VEC_PUSH(&sched->chosen, c);
 	return false;
 }
 
-static void place_in_turn(struct engine *e, struct waiter *w, struct holder *h,
-	const struct grant *g, struct plan *plan)
+static void place_in_turn(struct scheduling *sched, struct waiter *w, struct holder *h,
+	const struct grant *g, struct emitter *out)
 {
 	int64_t until;
-	if (turn_of_another(&e->turns, w, &until) != NULL) {
+	if (turn_of_another(sched->turns, w, &until) != NULL) {
 		w->reason = REASON_STARTS_IN_TURN;
 	} else {
-		emit_place(e, w, h, g, plan);
+		emit_place(sched, w, h, g, out);
 	}
 }
 
-static bool decide_one(struct engine *e, struct waiter *w, struct plan *plan)
+static bool decide_one(struct scheduling *sched, struct waiter *w, struct emitter *out)
 {
-	if (held_back(&e->time, w)) {
+	const struct picture *picture = sched->picture;
+	if (held_back(picture->time, w)) {
 		return false;
 	}
 	if (!pod_has_gate(&w->pod, NAME_GATE) || w->pod.gate_count != 1) {
@@ -201,20 +204,20 @@ static bool decide_one(struct engine *e, struct waiter *w, struct plan *plan)
 		return false;
 	}
 	if (waiter_count(w) > 1) {
-		return group_decide(e, w, plan);
+		return group_decide(sched, w, out);
 	}
-	if (w->granted_step != e->time.step) {
-		return place_waiter(e, w, plan);
+	if (w->granted_step != picture->time->step) {
+		return place_waiter(sched, w, out);
 	}
 	struct holder *h = w->granted_by;
 	const struct grant *g = &holder_ledger(h)->items[w->granted_index];
 	w->reason = REASON_GRANTING;
 	/* Only an entry that the watch of pods has brought back may be told to the tenant: it was
 	 * acknowledged, and what is known of the node includes all that came before it (C21). */
-	if (!h->asked_holds && flights_room(&e->book) && !view_lags(&e->book) && h->in_world &&
-		h->pod.identity != NULL && !text_empty(h->pod.node) &&
-		!inject_awaits(&e->inject, w, h)) {
-		place_in_turn(e, w, h, g, plan);
+	if (!h->asked_holds && flights_room(picture->book) && !view_lags(picture->book) &&
+		h->in_world && h->pod.identity != NULL && !text_empty(h->pod.node) &&
+		!inject_awaits(sched->inject, w, h)) {
+		place_in_turn(sched, w, h, g, out);
 	}
 	return false;
 }
@@ -229,36 +232,37 @@ static void note_judged(const struct step_time *time, struct waiter *w)
 /* Most of what a search looks at is passed over by its first number. */
 #define LOOKS_A_UNIT 16
 
-void decide(struct engine *e, uint32_t budget, struct plan *plan)
+void decide(struct scheduling *sched, uint32_t budget, struct emitter *out)
 {
-	VEC_CLEAR(&e->scheduling.chosen);
+	struct picture *picture = sched->picture;
+	VEC_CLEAR(&sched->chosen);
 	uint32_t work = 0;
-	uint32_t i = e->scheduling.resume < e->ranked.count ? e->scheduling.resume : 0;
+	uint32_t i = sched->resume < sched->ranked->count ? sched->resume : 0;
 	uint32_t first = i;
-	e->time.round = i == 0 ? e->time.step : e->time.round;
-	e->picture.looked_at = 0;
+	picture->time->round = i == 0 ? picture->time->step : picture->time->round;
+	picture->looked_at = 0;
 	for (uint32_t k = 0; k < first; k++) {
-		wholes_until(e, &e->ranked.items[k].waiter->pod, plan);
-		reserve_again(e, e->ranked.items[k].waiter);
+		wholes_until(sched->wholes, &sched->ranked->items[k].waiter->pod, out);
+		reserve_again(sched->wholes, sched->ranked->items[k].waiter);
 	}
-	for (; i < e->ranked.count; i++) {
+	for (; i < sched->ranked->count; i++) {
 		if (work >= budget) {
-			plan->unfinished = true;
+			out->plan->unfinished = true;
 			break;
 		}
-		struct waiter *w = e->ranked.items[i].waiter;
-		e->picture.looked_at = e->needs.apart_guests.count;
-		wholes_until(e, &w->pod, plan);
-		bool lacks = decide_one(e, w, plan);
-		inject_reason(&e->inject, w);
-		note_judged(&e->time, w);
-		reserve_judge(e, w, lacks);
-		e->scheduling.report->decisions++;
-		work += 1 + (uint32_t)(e->picture.looked_at / LOOKS_A_UNIT);
+		struct waiter *w = sched->ranked->items[i].waiter;
+		picture->looked_at = sched->needs->apart_guests.count;
+		wholes_until(sched->wholes, &w->pod, out);
+		bool lacks = decide_one(sched, w, out);
+		inject_reason(sched->inject, w);
+		note_judged(picture->time, w);
+		reserve_judge(sched, w, lacks);
+		sched->report->decisions++;
+		work += 1 + (uint32_t)(picture->looked_at / LOOKS_A_UNIT);
 	}
-	e->scheduling.resume = plan->unfinished ? i : 0;
-	if (!plan->unfinished) {
-		wholes_until(e, NULL, plan);
+	sched->resume = out->plan->unfinished ? i : 0;
+	if (!out->plan->unfinished) {
+		wholes_until(sched->wholes, NULL, out);
 	}
-	reserve_count(&e->scheduling, 0, i);
+	reserve_count(sched, 0, i);
 }

@@ -5,9 +5,10 @@
 
 #include <stdint.h>
 
-struct engine;
+struct emitter;
 struct plan;
+struct scheduling;
 
-void decide(struct engine *e, uint32_t budget, struct plan *plan);
+void decide(struct scheduling *sched, uint32_t budget, struct emitter *out);
 
 #endif

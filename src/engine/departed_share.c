@@ -96,26 +96,27 @@ void departed_count(struct quotas *quotas, struct companies *companies)
 	}
 }
 
-static void tell_given_up(struct engine *e, const struct absence *a, struct plan *plan)
+static void tell_given_up(
+	const struct picture *picture, const struct absence *a, struct emitter *out)
 {
-	const struct world_departed *d = world_departed_find(e->world, a->uid);
-	const struct holder *h = holder_find(&e->book, a->holder);
+	const struct world_departed *d = world_departed_find(picture->world, a->uid);
+	const struct holder *h = holder_find(picture->book, a->holder);
 	CLEANUP(str_finish) struct str text = STR_INIT(512);
 	if (h == NULL || h->uid == NULL) {
 		return;
 	}
 	explain_given_up(&text, d != NULL ? d->ns : NULL, d != NULL ? d->name : a->uid,
-		e->cfg.held_ms / 1000);
-	emit_warning(e, plan, about_holder(h), "ShareGivenUp", str_text(&text));
+		picture->cfg->held_ms / 1000);
+	emit_warning(out, about_holder(h), "ShareGivenUp", str_text(&text));
 }
 
-void departed_report(struct engine *e, struct plan *plan)
+void departed_report(const struct picture *picture, struct emitter *out)
 {
-	vec_for_each (struct absence, a, &e->book.absences) {
-		if (a->seen == e->time.step && !a->told && !a->ended &&
-			e->time.now - a->since >= e->cfg.held_ms) {
+	vec_for_each (struct absence, a, &picture->book->absences) {
+		if (a->seen == picture->time->step && !a->told && !a->ended &&
+			picture->time->now - a->since >= picture->cfg->held_ms) {
 			a->told = true;
-			tell_given_up(e, a, plan);
+			tell_given_up(picture, a, out);
 		}
 	}
 }

@@ -11,7 +11,7 @@
 
 struct book;
 struct companies;
-struct engine;
+struct emitter;
 struct grant;
 struct holder;
 struct picture;
@@ -41,7 +41,7 @@ bool entry_lives(const struct picture *picture, const struct holder *h, const st
 bool grant_lives(const struct picture *picture, const struct holder *h, const struct grant *g);
 void departed_count(
 	struct quotas *quotas, struct companies *companies); /* in the snapshot, after holders */
-void departed_report(struct engine *e, struct plan *plan);
+void departed_report(const struct picture *picture, struct emitter *out);
 void departed_sweep(struct book *book);
 
 #endif

@@ -4,10 +4,11 @@
 
 #include <stdint.h>
 
-struct engine;
+struct emitter;
+struct picture;
 struct plan;
 
 /* Counts them, and warns about each capacity pod once. */
-uint32_t report_doubled_gpus(struct engine *e, struct plan *plan);
+uint32_t report_doubled_gpus(const struct picture *picture, struct emitter *out);
 
 #endif

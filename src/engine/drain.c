@@ -75,20 +75,21 @@ static bool anything_leaves(const struct picture *picture)
 	return false;
 }
 
-void drain_tenants(struct engine *e, struct plan *plan)
+void drain_tenants(struct evictions *evictions, struct emitter *out)
 {
-	if (!anything_leaves(&e->picture)) {
+	const struct picture *picture = evictions->picture;
+	if (!anything_leaves(picture)) {
 		return;
 	}
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+	for (size_t i = 0; i < world_class_count(picture->world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(picture->world, WORLD_TENANT, i);
 		if (p->gpu->gated || p->gpu->uuid == NULL || p->deleting || world_pod_terminal(p)) {
 			continue;
 		}
 		struct evict_why why = {.reason = REASON_NODE_LEAVES};
-		why.facts.value = cause_of(&e->book, p, &why.facts.best_node);
+		why.facts.value = cause_of(picture->book, p, &why.facts.best_node);
 		if (why.facts.value != NULL) {
-			(void)evict_tenant(e, p, &why, plan);
+			(void)evict_tenant(evictions, p, &why, out);
 		}
 	}
 }
@@ -163,14 +164,14 @@ static bool serves_nobody(const struct picture *picture, const struct holder *h)
 		       !may_land(picture->book, h));
 }
 
-void drain_capacity(struct engine *e, struct plan *plan)
+void drain_capacity(const struct picture *picture, struct emitter *out)
 {
-	for (size_t i = 0; i < e->book.holders.count; i++) {
-		struct holder *h = e->book.holders.items[i];
-		bool may_go = holder_waits_for_tenants(h) && serves_nobody(&e->picture, h);
+	for (size_t i = 0; i < picture->book->holders.count; i++) {
+		struct holder *h = picture->book->holders.items[i];
+		bool may_go = holder_waits_for_tenants(h) && serves_nobody(picture, h);
 		if (may_go && !holder_is_deleted(h) && h->flight == 0 && h->avoid_rv == NULL &&
 			!h->pod.ledger_bad) {
-			emit_delete(e, h, plan);
+			emit_delete(out, h);
 		}
 	}
 }

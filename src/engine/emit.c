@@ -6,9 +6,9 @@
 #include "model/names.h"
 #include "record/tables.h"
 
-struct action *emit(struct engine *e, struct plan *plan, enum action_type type)
+struct action *emit(struct emitter *out, enum action_type type)
 {
-	return plan_add(plan, type, ++e->emitter.next_action);
+	return plan_add(out->plan, type, ++out->next_action);
 }
 
 struct about about_pod(const struct world_pod *p)
@@ -31,29 +31,27 @@ struct about about_waiter(const struct waiter *w)
 	return (struct about){w->pod.ns, w->pod.name, w->pod.uid};
 }
 
-struct action *emit_about(
-	struct engine *e, struct plan *plan, enum action_type type, struct about pod)
+struct action *emit_about(struct emitter *out, enum action_type type, struct about pod)
 {
-	struct action *a = emit(e, plan, type);
-	a->ns = text_in(plan, pod.ns);
-	a->name = text_in(plan, pod.name);
-	a->uid = text_in(plan, pod.uid);
+	struct action *a = emit(out, type);
+	a->ns = text_in(out->plan, pod.ns);
+	a->name = text_in(out->plan, pod.name);
+	a->uid = text_in(out->plan, pod.uid);
 	return a;
 }
 
-struct action *emit_event(struct engine *e, struct plan *plan, struct about pod, const char *text)
+struct action *emit_event(struct emitter *out, struct about pod, const char *text)
 {
-	struct action *a = emit_about(e, plan, ACTION_EVENT, pod);
+	struct action *a = emit_about(out, ACTION_EVENT, pod);
 	a->regarding_kind = "Pod";
 	a->regarding_api_version = "v1";
-	a->message = text_in(plan, text);
+	a->message = text_in(out->plan, text);
 	return a;
 }
 
-void emit_warning(
-	struct engine *e, struct plan *plan, struct about pod, const char *reason, const char *text)
+void emit_warning(struct emitter *out, struct about pod, const char *reason, const char *text)
 {
-	struct action *a = emit_event(e, plan, pod, text);
+	struct action *a = emit_event(out, pod, text);
 	a->event_reason = reason;
 	a->warning = true;
 }
@@ -84,68 +82,66 @@ static void copy_tolerations(struct plan *plan, struct action *a, const struct p
 	}
 }
 
-static struct action *create(
-	struct engine *e, const char *name, const struct pod *pod, struct plan *plan)
+static struct action *create(struct emitter *out, const char *name, const struct pod *pod)
 {
-	struct action *a = emit(e, plan, ACTION_CREATE_CAPACITY);
+	struct action *a = emit(out, ACTION_CREATE_CAPACITY);
 	a->ns = NAME_NAMESPACE;
-	a->name = text_in(plan, name);
-	a->runtime_class = text_in(plan, e->picture.cfg->runtime_class);
-	copy_tolerations(plan, a, pod);
+	a->name = text_in(out->plan, name);
+	a->runtime_class = text_in(out->plan, out->picture->cfg->runtime_class);
+	copy_tolerations(out->plan, a, pod);
 	return a;
 }
 
-struct action *emit_companion(
-	struct engine *e, const char *name, const struct pod *pod, struct plan *plan)
+struct action *emit_companion(struct emitter *out, const char *name, const struct pod *pod)
 {
-	struct action *a = create(e, name, pod, plan);
+	struct action *a = create(out, name, pod);
 	a->companion = true;
 	return a;
 }
 
-uint64_t emit_probe(struct engine *e, const char *name, const struct holder *h,
-	const struct inject_claim *claim, struct plan *plan)
+uint64_t emit_probe(struct emitter *out, const char *name, const struct holder *h,
+	const struct inject_claim *claim)
 {
-	struct action *a = create(e, name, &h->pod, plan);
-	a->node = text_in(plan, h->node);
-	a->capacity_pod = text_in(plan, h->name);
-	a->uid = text_in(plan, h->uid);
-	a->runtime_class = text_in(plan, claim->class);
-	a->claim = record_clone(&plan->arena, &inject_claim_table, claim);
+	struct action *a = create(out, name, &h->pod);
+	a->node = text_in(out->plan, h->node);
+	a->capacity_pod = text_in(out->plan, h->name);
+	a->uid = text_in(out->plan, h->uid);
+	a->runtime_class = text_in(out->plan, claim->class);
+	a->claim = record_clone(&out->plan->arena, &inject_claim_table, claim);
 	return a->id;
 }
 
-void emit_companion_delete(struct engine *e, const struct world_pod *p, struct plan *plan)
+void emit_companion_delete(struct emitter *out, const struct world_pod *p)
 {
-	emit_about(e, plan, ACTION_DELETE_CAPACITY, about_pod(p))->companion = true;
+	emit_about(out, ACTION_DELETE_CAPACITY, about_pod(p))->companion = true;
 }
 
-void emit_create_again(struct engine *e, struct holder *h, const struct pod *pod, struct plan *plan)
+void emit_create_again(struct emitter *out, struct holder *h, const struct pod *pod)
 {
-	struct action *a = create(e, h->name, pod, plan);
-	a->node = text_in(plan, h->node);
+	struct action *a = create(out, h->name, pod);
+	a->node = text_in(out->plan, h->node);
 	a->mps = h->mps = pod_is_mps(pod);
-	holder_sends(&e->book, h, ACTION_CREATE_CAPACITY, a->id);
+	holder_sends(out->picture->book, h, ACTION_CREATE_CAPACITY, a->id);
 }
 
-struct holder *emit_create(
-	struct engine *e, const char *node, const struct pod *pod, struct plan *plan)
+struct holder *emit_create(struct emitter *out, const char *node, const struct pod *pod)
 {
+	const struct picture *picture = out->picture;
 	char name[64];
-	if (!free_name(&e->book, node, name, sizeof name) || !openings_take(&e->openings)) {
+	if (!free_name(picture->book, node, name, sizeof name) || !openings_take(out->openings)) {
 		return NULL;
 	}
-	struct holder *h = holder_touch(&e->book, name, e->time.now);
+	struct holder *h = holder_touch(picture->book, name, picture->time->now);
 	text_set(&h->node, node);
-	emit_create_again(e, h, pod, plan);
+	emit_create_again(out, h, pod);
 	return h;
 }
 
-void emit_delete(struct engine *e, struct holder *h, struct plan *plan)
+void emit_delete(struct emitter *out, struct holder *h)
 {
-	struct action *a = emit_about(e, plan, ACTION_DELETE_CAPACITY, about_holder(h));
-	a->resource_version = text_in(plan, holder_version(h));
+	struct action *a = emit_about(out, ACTION_DELETE_CAPACITY, about_holder(h));
+	a->resource_version = text_in(out->plan, holder_version(h));
 	a->mps = h->mps;
 	text_set(&h->flight_rv, a->resource_version);
-	holder_sends(&e->book, h, ACTION_DELETE_CAPACITY, a->id);
+	holder_sends(out->picture->book, h, ACTION_DELETE_CAPACITY, a->id);
 }

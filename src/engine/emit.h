@@ -8,7 +8,6 @@
 #include "model/injection.h"
 #include "model/plan.h"
 
-struct engine;
 struct holder;
 struct openings;
 struct picture;
@@ -24,7 +23,7 @@ struct emitter {
 };
 
 /* The plan's next action, under its number. */
-struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
+struct action *emit(struct emitter *out, enum action_type type);
 
 /* Which pod an action is about; borrowed. */
 struct about {
@@ -33,26 +32,21 @@ struct about {
 struct about about_pod(const struct world_pod *p);
 struct about about_holder(const struct holder *h);
 struct about about_waiter(const struct waiter *w);
-struct action *emit_about(
-	struct engine *e, struct plan *plan, enum action_type type, struct about pod);
+struct action *emit_about(struct emitter *out, enum action_type type, struct about pod);
 /* An event about the pod; whoever emits it says the reason. */
-struct action *emit_event(struct engine *e, struct plan *plan, struct about pod, const char *text);
+struct action *emit_event(struct emitter *out, struct about pod, const char *text);
 /* The same as a warning; the reason is a static word. */
-void emit_warning(struct engine *e, struct plan *plan, struct about pod, const char *reason,
-	const char *text);
+void emit_warning(struct emitter *out, struct about pod, const char *reason, const char *text);
 
-struct holder *emit_create(
-	struct engine *e, const char *node, const struct pod *pod, struct plan *plan);
+struct holder *emit_create(struct emitter *out, const char *node, const struct pod *pod);
 /* Once more what was refused, under the same name. */
-void emit_create_again(
-	struct engine *e, struct holder *h, const struct pod *pod, struct plan *plan);
+void emit_create_again(struct emitter *out, struct holder *h, const struct pod *pod);
 /* A pod that stands in for others beside capacity pods (C14); nobody waits for its outcome. */
-struct action *emit_companion(
-	struct engine *e, const char *name, const struct pod *pod, struct plan *plan);
-void emit_companion_delete(struct engine *e, const struct world_pod *p, struct plan *plan);
+struct action *emit_companion(struct emitter *out, const char *name, const struct pod *pod);
+void emit_companion_delete(struct emitter *out, const struct world_pod *p);
 /* Of the capacity pod `h`; returns the action's number. */
-uint64_t emit_probe(struct engine *e, const char *name, const struct holder *h,
-	const struct inject_claim *claim, struct plan *plan);
-void emit_delete(struct engine *e, struct holder *h, struct plan *plan);
+uint64_t emit_probe(struct emitter *out, const char *name, const struct holder *h,
+	const struct inject_claim *claim);
+void emit_delete(struct emitter *out, struct holder *h);
 
 #endif

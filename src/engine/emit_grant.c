@@ -10,15 +10,15 @@
 
 #define MEND_EVERY_MS 10000
 
-void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
-	struct plan *plan)
+void emit_place(struct scheduling *sched, struct waiter *w, struct holder *h, const struct grant *g,
+	struct emitter *out)
 {
 	enum inject_form form;
-	bool known = inject_knows_for(&e->inject, h, &w->pod, &form);
+	bool known = inject_knows_for(sched->inject, h, &w->pod, &form);
 	ENSURE(known);
 	struct placing where = {h->pod.node, h->pod.identity->uuid, h->name, g->milli, g->mem_mib,
 		h->pod.identity->mem_mib, form};
-	emit_placing(e, w, &where, plan);
+	emit_placing(sched->turns, w, &where, out);
 }
 
 /* One fraction for all of its GPUs, so that of the largest it is not too much. */
@@ -31,25 +31,25 @@ static int32_t framework_memory(
 }
 
 void emit_placing(
-	struct engine *e, struct waiter *w, const struct placing *where, struct plan *plan)
+	struct turns *turns, struct waiter *w, const struct placing *where, struct emitter *out)
 {
-	struct action *a = emit_about(e, plan, ACTION_PLACE, about_waiter(w));
-	a->resource_version = arena_strdup(&plan->arena, waiter_version(w));
-	a->node = arena_strdup(&plan->arena, where->node);
-	a->uuid = arena_strdup(&plan->arena, where->uuid);
-	a->capacity_pod = arena_strdup(&plan->arena, where->capacity_pod);
+	struct action *a = emit_about(out, ACTION_PLACE, about_waiter(w));
+	a->resource_version = arena_strdup(&out->plan->arena, waiter_version(w));
+	a->node = arena_strdup(&out->plan->arena, where->node);
+	a->uuid = arena_strdup(&out->plan->arena, where->uuid);
+	a->capacity_pod = arena_strdup(&out->plan->arena, where->capacity_pod);
 	a->form = where->form;
-	a->container = arena_strdup(&plan->arena, pairs_get(&w->pod.notes, NOTE_CONTAINER));
+	a->container = arena_strdup(&out->plan->arena, pairs_get(&w->pod.notes, NOTE_CONTAINER));
 	a->milli = where->milli;
 	a->mem_mib = where->mem_mib;
-	a->framework_memory = framework_memory(&e->picture, w, where);
-	a->policy = policy_stamp(e->world, &w->pod, &plan->arena);
+	a->framework_memory = framework_memory(turns->picture, w, where);
+	a->policy = policy_stamp(turns->picture->world, &w->pod, &out->plan->arena);
 	a->mps = pod_is_mps(&w->pod);
 	a->node_term_count = w->pod.node_term_count;
 	text_set(&w->flight_rv, a->resource_version);
-	waiter_sends(&e->book, w, a->id);
+	waiter_sends(turns->picture->book, w, a->id);
 	landing_note(w, a);
-	turn_begins(&e->turns, w);
+	turn_begins(turns, w);
 }
 
 /* Old entries that live, entries of tenants that the ledger has forgotten, and those decided now.
@@ -145,22 +145,24 @@ static bool is_mislabelled(const struct picture *picture, uint32_t at)
 	return picture->snap_gpus.items[at].entries > 0 && movable != is_movable(picture, at);
 }
 
-static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
+static void emit_grant(struct scheduling *sched, uint32_t at, struct emitter *out)
 {
-	struct holder *h = e->picture.snap_gpus.items[at].holder;
-	struct action *a = emit_about(e, plan, ACTION_GRANT, about_holder(h));
-	a->resource_version = arena_strdup(&plan->arena, holder_version(h));
-	a->still = struck_out(&e->book, h, plan);
-	h->trust.strikes = a->still.count > 0 || resizes_shrink(&e->resizes, at);
-	write_ledger(&e->scheduling, at, h);
+	const struct picture *picture = sched->picture;
+	struct holder *h = picture->snap_gpus.items[at].holder;
+	struct action *a = emit_about(out, ACTION_GRANT, about_holder(h));
+	a->resource_version = arena_strdup(&out->plan->arena, holder_version(h));
+	a->still = struck_out(picture->book, h, out->plan);
+	h->trust.strikes = a->still.count > 0 || resizes_shrink(sched->resizes, at);
+	write_ledger(sched, at, h);
 	h->asked_holds = true;
-	h->asked_keeps = a->keeps_node = e->picture.snap_gpus.items[at].node_pins > 0;
-	h->asked_movable = a->movable = is_movable(&e->picture, at);
+	h->asked_keeps = a->keeps_node = picture->snap_gpus.items[at].node_pins > 0;
+	h->asked_movable = a->movable = is_movable(picture, at);
 	text_set(&h->flight_rv, a->resource_version);
-	holder_sends(&e->book, h, ACTION_GRANT, a->id);
+	holder_sends(picture->book, h, ACTION_GRANT, a->id);
 	text_set(&h->acked_rv, NULL);
-	record_copy(&plan->arena, &ledger_table, &h->asked, &a->ledger);
-	a->claim = record_clone(&plan->arena, &inject_claim_table, inject_proof_for(&e->inject, h));
+	record_copy(&out->plan->arena, &ledger_table, &h->asked, &a->ledger);
+	a->claim = record_clone(
+		&out->plan->arena, &inject_claim_table, inject_proof_for(sched->inject, h));
 }
 
 /* Whoever runs there stands in the ledger: it was another's, or has lost them. What is sold over is
@@ -187,28 +189,29 @@ static bool needs_mending(struct injecting *inject, uint32_t at)
 	return picture->time->now >= h->mend_at;
 }
 
-void emit_grants(struct engine *e, struct plan *plan)
+void emit_grants(struct scheduling *sched, struct emitter *out)
 {
+	const struct picture *picture = sched->picture;
 	/* From now on they count as sent. */
-	e->book.flights.decided = 0;
-	if (view_lags(&e->book)) {
+	picture->book->flights.decided = 0;
+	if (view_lags(picture->book)) {
 		return;
 	}
-	for (uint32_t i = 0; i < e->picture.snap_gpus.count; i++) {
-		const struct snap_gpu *s = &e->picture.snap_gpus.items[i];
+	for (uint32_t i = 0; i < picture->snap_gpus.count; i++) {
+		const struct snap_gpu *s = &picture->snap_gpus.items[i];
 		/* The last one has left: say so, that the node may be drained. */
 		bool emptied = s->dead > 0 && s->entries == 0 && s->demand == 0 && !s->yields;
 		/* Whoever runs where it cannot be served is not taken into its books. */
-		if (e->picture.snap.gpus.items[i].state != GPU_OPEN ||
-			s->holder->amiss == e->time.step) {
+		if (picture->snap.gpus.items[i].state != GPU_OPEN ||
+			s->holder->amiss == picture->time->step) {
 			continue;
 		}
-		bool mends = s->added == 0 && !emptied && needs_mending(&e->inject, i);
+		bool mends = s->added == 0 && !emptied && needs_mending(sched->inject, i);
 		if (mends) {
-			s->holder->mend_at = e->time.now + MEND_EVERY_MS;
+			s->holder->mend_at = picture->time->now + MEND_EVERY_MS;
 		}
 		if (s->added > 0 || s->given_back > 0 || emptied || mends) {
-			emit_grant(e, i, plan);
+			emit_grant(sched, i, out);
 		}
 	}
 }

@@ -7,15 +7,17 @@
 
 #include "model/injection.h"
 
-struct engine;
+struct emitter;
 struct grant;
 struct holder;
 struct plan;
+struct scheduling;
+struct turns;
 struct waiter;
 
-void emit_grants(struct engine *e, struct plan *plan);
-void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
-	struct plan *plan);
+void emit_grants(struct scheduling *sched, struct emitter *out);
+void emit_place(struct scheduling *sched, struct waiter *w, struct holder *h, const struct grant *g,
+	struct emitter *out);
 /* The same on several GPUs: lists, as model/gpu.h says. */
 struct placing {
 	const char *node, *uuid, *capacity_pod;
@@ -23,6 +25,6 @@ struct placing {
 	enum inject_form form;
 };
 void emit_placing(
-	struct engine *e, struct waiter *w, const struct placing *where, struct plan *plan);
+	struct turns *turns, struct waiter *w, const struct placing *where, struct emitter *out);
 
 #endif

@@ -234,7 +234,7 @@ static bool nothing_to_do(const struct engine *e, int64_t now)
 	return !changed && now < e->time.deadline;
 }
 
-static void decide_all(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
+static void decide_all(struct engine *e, struct engine_now now, uint32_t budget)
 {
 	/* 1 drain: the world took every change as it came, and some of it matters */
 	e->time.step++;
@@ -249,31 +249,31 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	}
 	openings_count(&e->openings);
 	/* 3 rank */
-	rank_waiters(e);
+	rank_waiters(&e->ranking, &e->picture, &e->ranked);
 	wholes_rank(&e->wholes);
-	needs_count(e);
+	needs_count(&e->scheduling);
 	/* 4 decide: those that run get what they need, then each tenant that waits finds a GPU in
 	 * the picture and takes its share out of it */
 	resizes_decide(&e->resizes);
-	decide(e, budget, plan);
-	preempt_tenants(e, plan);
-	scale_up(e, plan);
+	decide(&e->scheduling, budget, &e->emitter);
+	preempt_tenants(&e->preempting, &e->emitter);
+	scale_up(&e->scheduling, &e->emitter);
 	/* 5 and 6, assume and emit: every action is remembered under its id before it leaves */
-	emit_grants(e, plan);
-	resizes_emit(e, plan);
-	inject_tend(e, plan);
-	capacity_tend(e, plan);
-	recycle_tenants(e, plan);
-	drain_tenants(e, plan);
-	drain_capacity(e, plan);
-	orphans_tend(e, plan);
+	emit_grants(&e->scheduling, &e->emitter);
+	resizes_emit(&e->resizes, &e->emitter);
+	inject_tend(&e->inject, &e->emitter);
+	capacity_tend(&e->scheduling, &e->emitter);
+	recycle_tenants(&e->evictions, &e->shuns, &e->emitter);
+	drain_tenants(&e->evictions, &e->emitter);
+	drain_capacity(&e->picture, &e->emitter);
+	orphans_tend(&e->orphans, &e->evictions, &e->emitter);
 	overuse_tend(&e->evictions.overuses);
-	e->report.gpus_doubled = report_doubled_gpus(e, plan);
-	report_waiting(e, now, plan);
-	departed_report(e, plan);
-	evictions_report(e, plan);
-	health_report(e, plan);
-	mps_report(e, plan);
+	e->report.gpus_doubled = report_doubled_gpus(&e->picture, &e->emitter);
+	report_waiting(&e->scheduling, now, &e->emitter);
+	departed_report(&e->picture, &e->emitter);
+	evictions_report(&e->evictions, &e->emitter);
+	health_report(&e->ailments, &e->orphans, &e->emitter);
+	mps_report(&e->picture, &e->emitter);
 	departed_sweep(&e->book);
 	evictions_sweep(&e->evictions);
 	resizes_sweep(&e->resizes);
@@ -286,7 +286,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	e->report.steps++;
 }
 
-static void step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
+static void step(struct engine *e, struct engine_now now, uint32_t budget)
 {
 	if (!e->leads || !world_all_synced(e->world)) {
 		e->time.deadline = now.mono_ms + STEP_AT_LEAST_MS;
@@ -296,10 +296,10 @@ static void step(struct engine *e, struct engine_now now, uint32_t budget, struc
 	/* A long pass over the policies or of the watchdog does not ask for the same decisions
 	 * again at every slice. */
 	if (!nothing_to_do(e, now.mono_ms)) {
-		decide_all(e, now, budget, plan);
+		decide_all(e, now, budget);
 	}
-	overuse_step(e, now, budget / OVERUSE_PART, plan);
-	policies_step(e, now, budget / POLICIES_PART, plan);
+	overuse_step(&e->evictions.overuses, now, budget / OVERUSE_PART, &e->emitter);
+	policies_step(&e->policies, now, budget / POLICIES_PART, &e->emitter);
 	note_overuse(&e->report, &e->evictions.overuses.found);
 }
 
@@ -311,7 +311,6 @@ static bool is_passing(const struct engine *e)
 void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
 {
 	plan_reset(plan);
-	e->emitter.plan = plan;
 	bool decides = e->leads && world_all_synced(e->world);
 	/* Such a step changes nothing, and is not worth a line in the journal either. */
 	if (decides && nothing_to_do(e, now.mono_ms) && !is_passing(e)) {
@@ -320,7 +319,9 @@ void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struc
 	if (e->journal != NULL) {
 		journal_before_step(e->journal, e);
 	}
-	step(e, now, budget, plan);
+	e->emitter.plan = plan;
+	step(e, now, budget);
+	e->emitter.plan = NULL;
 	if (e->journal != NULL) {
 		journal_step(e->journal, now, budget, plan);
 	}

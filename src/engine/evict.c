@@ -181,51 +181,51 @@ bool evict_is_doubtful(const struct evictions *evictions, const struct world_pod
 }
 
 /* Once: whoever wanted it may turn to another pod meanwhile, and asks this one again or not. */
-void evictions_report(struct engine *e, struct plan *plan)
+void evictions_report(struct evictions *evictions, struct emitter *out)
 {
-	vec_for_each (struct eviction, v, &e->evictions.items) {
-		const struct world_pod *p = world_pod_by_uid(e->world, v->uid);
+	vec_for_each (struct eviction, v, &evictions->items) {
+		const struct world_pod *p = world_pod_by_uid(evictions->picture->world, v->uid);
 		if (v->refusal == NULL || v->evicted || v->told_refusal || p == NULL) {
 			continue;
 		}
 		CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
 		str_append_format(
 			&text, "not evicted (%s): %s", reason_name(v->reason), v->refusal);
-		emit_warning(e, plan, about_pod(p), "EvictionRefused", str_text(&text));
+		emit_warning(out, about_pod(p), "EvictionRefused", str_text(&text));
 		v->told_refusal = true;
 	}
 }
 
-static void send(struct engine *e, struct eviction *v, const struct world_pod *p,
-	const struct evict_why *why, struct plan *plan)
+static void send(struct evictions *evictions, struct eviction *v, const struct world_pod *p,
+	const struct evict_why *why, struct emitter *out)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
 	explain(&text, why->reason, &why->facts);
 	if (v->reason != why->reason) {
-		struct action *event = emit_event(e, plan, about_pod(p), str_text(&text));
+		struct action *event = emit_event(out, about_pod(p), str_text(&text));
 		event->reason = why->reason;
 		event->warning = true;
 		v->reason = why->reason;
 	}
-	struct action *a = emit_about(e, plan, ACTION_EVICT, about_pod(p));
+	struct action *a = emit_about(out, ACTION_EVICT, about_pod(p));
 	if (why->as_judged) {
 		const char *version = pod_of(p, &arena).resource_version;
-		a->resource_version = arena_strdup(&plan->arena, version);
+		a->resource_version = arena_strdup(&out->plan->arena, version);
 	}
 	a->reason = why->reason;
-	a->message = arena_strdup(&plan->arena, str_text(&text));
+	a->message = arena_strdup(&out->plan->arena, str_text(&text));
 	v->flight = a->id;
-	VEC_PUSH(&e->evictions.sent, e->time.now);
+	VEC_PUSH(&evictions->sent, evictions->picture->time->now);
 }
 
-enum evict_state evict_tenant(
-	struct engine *e, const struct world_pod *p, const struct evict_why *why, struct plan *plan)
+enum evict_state evict_tenant(struct evictions *evictions, const struct world_pod *p,
+	const struct evict_why *why, struct emitter *out)
 {
-	struct eviction *v = eviction_touch(&e->evictions, p);
-	enum evict_state state = state_of(&e->evictions, v, p, why->reason);
+	struct eviction *v = eviction_touch(evictions, p);
+	enum evict_state state = state_of(evictions, v, p, why->reason);
 	if (state == EVICT_SENT) {
-		send(e, v, p, why, plan);
+		send(evictions, v, p, why, out);
 	}
 	return state;
 }

@@ -26,11 +26,11 @@
 #include "overuse.h"
 #include "size/explain.h"
 
-struct engine;
 struct holder;
 struct outcome;
 struct picture;
 struct plan;
+struct shuns;
 struct world_pod;
 
 enum evict_state {
@@ -101,8 +101,8 @@ struct evictions {
 };
 
 /* The pod is a tenant of the world. */
-enum evict_state evict_tenant(struct engine *e, const struct world_pod *p,
-	const struct evict_why *why, struct plan *plan);
+enum evict_state evict_tenant(struct evictions *evictions, const struct world_pod *p,
+	const struct evict_why *why, struct emitter *out);
 /* Would it be taken down if it were asked for? EVICT_SENT: now. REFUSED also where the budget of
  * its owner has just refused another pod. */
 enum evict_state evict_look(
@@ -114,13 +114,14 @@ bool evict_is_doubtful(const struct evictions *evictions, const struct world_pod
 bool evicts(const struct evictions *evictions, const char *uid);
 
 /* recycle.c, drain.c: those of whom the engine finds out by itself */
-void recycle_tenants(struct engine *e, struct plan *plan);
-void drain_tenants(struct engine *e, struct plan *plan);
-void drain_capacity(struct engine *e, struct plan *plan); /* that nobody is left for */
+void recycle_tenants(struct evictions *evictions, struct shuns *shuns, struct emitter *out);
+void drain_tenants(struct evictions *evictions, struct emitter *out);
+void drain_capacity(
+	const struct picture *picture, struct emitter *out); /* that nobody is left for */
 
 void eviction_settle(
 	struct evictions *evictions, int64_t now, uint64_t id, const struct outcome *o);
-void evictions_report(struct engine *e, struct plan *plan); /* what was refused */
+void evictions_report(struct evictions *evictions, struct emitter *out); /* what was refused */
 void evictions_init(struct evictions *evictions, struct picture *picture);
 void eviction_add(struct evictions *evictions, struct eviction *v); /* takes what it holds */
 void evictions_sweep(struct evictions *evictions);

@@ -60,17 +60,17 @@ static void join(struct str *list, const char *name)
 }
 
 /* In the order of the UUIDs, so that a tenant placed anew finds its GPUs in the same order. */
-static void tell(struct engine *e, struct waiter *w, struct plan *plan)
+static void tell(struct scheduling *sched, struct waiter *w, struct emitter *out)
 {
 	struct group *g = &w->group;
 	w->reason = REASON_GRANTING;
 	/* As for one GPU: what the watch has brought back, and a node that is known (C21). */
-	if (!all_acknowledged(&e->inject, w) || !all_sure(&e->picture, g) || view_lags(&e->book) ||
-		!flights_room(&e->book)) {
+	if (!all_acknowledged(sched->inject, w) || !all_sure(sched->picture, g) ||
+		view_lags(sched->picture->book) || !flights_room(sched->picture->book)) {
 		return;
 	}
 	int64_t until;
-	if (turn_of_another(&e->turns, w, &until) != NULL) {
+	if (turn_of_another(sched->turns, w, &until) != NULL) {
 		w->reason = REASON_STARTS_IN_TURN;
 		return;
 	}
@@ -86,12 +86,12 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 	}
 	const struct grant *entry = entry_of(&g->granted.items[0]);
 	enum inject_form form;
-	bool known = inject_knows_for(&e->inject, g->granted.items[0].holder, &w->pod, &form);
+	bool known = inject_knows_for(sched->inject, g->granted.items[0].holder, &w->pod, &form);
 	ENSURE(known);
-	emit_placing(e, w,
+	emit_placing(sched->turns, w,
 		&(struct placing){g->granted.items[0].holder->pod.node, str_text(&uuids),
 			str_text(&names), entry->milli, entry->mem_mib, largest, form},
-		plan);
+		out);
 }
 
 /* --- some or none are --- */
@@ -110,12 +110,14 @@ static struct place_party party_of(
 }
 
 /* On GPUs that there are or are opened now; false: the waiter has the reason. */
-static bool find(struct engine *e, struct waiter *w, struct plan *plan, struct place_group *ret)
+static bool find(
+	struct scheduling *sched, struct waiter *w, struct emitter *out, struct place_group *ret)
 {
+	struct picture *picture = sched->picture;
 	uint32_t have = waiter_count(w) - ret->count;
-	struct place_party party = party_of(&e->picture, w, have);
-	struct place_group g = place_group(&e->picture.snap, &party);
-	e->picture.looked_at += g.looked_at;
+	struct place_party party = party_of(picture, w, have);
+	struct place_group g = place_group(&picture->snap, &party);
+	picture->looked_at += g.looked_at;
 	ret->count = 0;
 	if (g.node == PLACE_NOWHERE) {
 		w->reason = g.reason;
@@ -124,78 +126,82 @@ static bool find(struct engine *e, struct waiter *w, struct plan *plan, struct p
 			.node = PLACE_NOWHERE,
 			.best_node = g.best_node,
 			.best_gpu = PLACE_NOWHERE};
-		const struct place_keep *k = place_group_kept_from(&e->picture.snap, &party);
+		const struct place_keep *k = place_group_kept_from(&picture->snap, &party);
 		if (k != NULL) {
-			keeper_note(&e->wholes, w, k);
+			keeper_note(sched->wholes, w, k);
 		}
 		return false;
 	}
 	while (g.count < party.count) {
 		struct place_verdict open = {.gpu = PLACE_NOWHERE, .node = g.node};
-		if (!open_gpu(e, w, plan, &open)) {
+		if (!open_gpu(sched->scale, w, out, &open)) {
 			w->reason = REASON_WAITING_FOR_CAPACITY;
 			return false;
 		}
 		g.gpus[g.count++] = open.gpu;
 	}
 	if (have == 0) {
-		place_reserve_pod(&e->picture.snap, &e->picture.snap.nodes.items[g.node], &w->pod);
+		place_reserve_pod(&picture->snap, &picture->snap.nodes.items[g.node], &w->pod);
 	}
 	*ret = g;
 	return true;
 }
 
 /* Out of the picture, and into the ledgers if all of them can be written now. */
-static void take(struct engine *e, struct waiter *w, const struct place_group *g, struct plan *plan)
+static void take(struct scheduling *sched, struct waiter *w, const struct place_group *g,
+	struct emitter *out)
 {
+	struct picture *picture = sched->picture;
 	struct holder *opening = NULL;
-	bool busy = view_lags(&e->book);
+	bool busy = view_lags(picture->book);
 	for (uint32_t i = 0; i < g->count; i++) {
-		struct snap_gpu *s = &e->picture.snap_gpus.items[g->gpus[i]];
-		enum gpu_state state = e->picture.snap.gpus.items[g->gpus[i]].state;
-		company_comes(&e->companies, w, g->gpus[i]);
-		place_reserve_share(&e->picture.snap, &w->asked, g->gpus[i], g->milli, g->mem_mib);
+		struct snap_gpu *s = &picture->snap_gpus.items[g->gpus[i]];
+		enum gpu_state state = picture->snap.gpus.items[g->gpus[i]].state;
+		company_comes(sched->companies, w, g->gpus[i]);
+		place_reserve_share(&picture->snap, &w->asked, g->gpus[i], g->milli, g->mem_mib);
 		s->demand++;
-		s->holder->wanted = e->time.step;
+		s->holder->wanted = picture->time->step;
 		opening = state == GPU_OPENING ? s->holder : opening;
-		busy = busy || state == GPU_BUSY || !flights_room(&e->book);
+		busy = busy || state == GPU_BUSY || !flights_room(picture->book);
 	}
 	w->reason = REASON_GRANTING;
 	if (opening != NULL) {
-		await_creation(e, w, opening, plan);
+		await_creation(sched->inject, w, opening, out);
 		return;
 	}
 	for (uint32_t i = 0; i < g->count; i++) {
-		if (inject_awaits(&e->inject, w, e->picture.snap_gpus.items[g->gpus[i]].holder)) {
+		if (inject_awaits(sched->inject, w, picture->snap_gpus.items[g->gpus[i]].holder)) {
 			return;
 		}
 	}
 	for (uint32_t i = 0; i < g->count && !busy; i++) {
 		struct chosen c = {w, g->gpus[i], g->milli, g->mem_mib};
-		e->book.flights.decided +=
-			e->picture.snap_gpus.items[g->gpus[i]].added == 0 ? 1 : 0;
-		e->picture.snap_gpus.items[g->gpus[i]].added++;
-		e->picture.snap_gpus.items[g->gpus[i]].node_pins += w->pod.keeps_node ? 1 : 0;
-		VEC_PUSH(&e->scheduling.chosen, c);
+		picture->book->flights.decided +=
+			picture->snap_gpus.items[g->gpus[i]].added == 0 ? 1 : 0;
+		picture->snap_gpus.items[g->gpus[i]].added++;
+		picture->snap_gpus.items[g->gpus[i]].node_pins += w->pod.keeps_node ? 1 : 0;
+		VEC_PUSH(&sched->chosen, c);
 	}
 }
 
-static void use(struct engine *e, struct waiter *w, const struct place_group *g, struct plan *plan)
+static void use(struct scheduling *sched, struct waiter *w, const struct place_group *g,
+	struct emitter *out)
 {
 	if (g->count == waiter_count(w)) {
-		neighbours_arrive(&e->needs, g->node, &w->pod);
+		neighbours_arrive(sched->needs, g->node, &w->pod);
 	}
-	wholes_picture_changed(&e->wholes);
-	quotas_take(&e->quotas, w, g->milli * (int64_t)waiter_count(w));
-	take(e, w, g, plan);
+	wholes_picture_changed(sched->wholes);
+	quotas_take(sched->quotas, w, g->milli * (int64_t)waiter_count(w));
+	take(sched, w, g, out);
 }
 
 /* True: there might be GPUs for it, and none suit it now. */
-static bool seek(struct engine *e, struct waiter *w, uint32_t have, struct plan *plan)
+static bool seek(struct scheduling *sched, struct waiter *w, uint32_t have, struct emitter *out)
 {
+	struct picture *picture = sched->picture;
 	struct claims_of claims;
 	struct place_group g = {.count = waiter_count(w) - have};
-	if (!waiter_asks(e, w, &claims)) {
+	if (!waiter_asks(sched, w, &claims)) {
 		return false;
 	}
 	const struct place_request said = w->asked;
@@ -205,14 +211,14 @@ static bool seek(struct engine *e, struct waiter *w, uint32_t have, struct plan 
 		w->asked.milli = entry->milli;
 		w->asked.mem_mib = entry->mem_mib;
 	}
-	landings_lift(&e->picture, w);
-	hold_lift(&e->picture, w);
-	bool found = find(e, w, plan, &g);
-	hold_settle_group(&e->picture, w, &g);
-	landings_settle_group(&e->picture, w, &g);
+	landings_lift(picture, w);
+	hold_lift(picture, w);
+	bool found = find(sched, w, out, &g);
+	hold_settle_group(picture, w, &g);
+	landings_settle_group(picture, w, &g);
 	waiter_asked(w);
 	if (found) {
-		use(e, w, &g, plan);
+		use(sched, w, &g, out);
 	}
 	/* It is told what it asked for. */
 	w->asked.milli = said.milli;
@@ -250,10 +256,11 @@ static bool past_completing(struct picture *picture, struct waiter *w)
 	return gives_back(g);
 }
 
-bool group_decide(struct engine *e, struct waiter *w, struct plan *plan)
+bool group_decide(struct scheduling *sched, struct waiter *w, struct emitter *out)
 {
 	struct group *g = &w->group;
-	uint32_t have = w->granted_step == e->time.step ? (uint32_t)g->granted.count : 0;
+	uint32_t have =
+		w->granted_step == sched->picture->time->step ? (uint32_t)g->granted.count : 0;
 	w->reason = REASON_GRANTING;
 	if (have == 0 || have >= waiter_count(w)) {
 		g->partial_since = 0;
@@ -262,11 +269,11 @@ bool group_decide(struct engine *e, struct waiter *w, struct plan *plan)
 		}
 	}
 	if (have >= waiter_count(w) && !gives_back(g)) {
-		tell(e, w, plan);
+		tell(sched, w, out);
 		return false;
 	}
-	if (have == 0 || !(gives_back(g) || past_completing(&e->picture, w))) {
-		return seek(e, w, have, plan);
+	if (have == 0 || !(gives_back(g) || past_completing(sched->picture, w))) {
+		return seek(sched, w, have, out);
 	}
 	/* What it gives back is too little: it lacks as before. */
 	return w->passed.lacks_since >= 0;

@@ -13,9 +13,10 @@
 
 #include "base/vec.h"
 
-struct engine;
+struct emitter;
 struct holder;
 struct plan;
+struct scheduling;
 struct waiter;
 
 struct group {
@@ -48,6 +49,6 @@ static inline uint32_t group_size(const struct group *g)
 	return g->count > 1 ? g->count : 1;
 }
 /* True: there might be GPUs for it, and none fit it now. */
-bool group_decide(struct engine *e, struct waiter *w, struct plan *plan);
+bool group_decide(struct scheduling *sched, struct waiter *w, struct emitter *out);
 
 #endif

@@ -256,9 +256,8 @@ bool health_shows_gone(
 
 /* One that is not bound yet is of the node where its GPU is told. */
 static bool runs_or_will_on(
-	const struct ailments *ailments, const struct world_pod *p, const struct gpu_at *gpu)
+	const struct picture *picture, const struct world_pod *p, const struct gpu_at *gpu)
 {
-	const struct picture *picture = ailments->picture;
 	uint32_t node = world_node_find(picture->world, gpu->node);
 	uint32_t at = p->node == WORLD_NONE ? snap_gpu_of_pod(picture, p, gpu->uuid) : WORLD_NONE;
 	return at != WORLD_NONE ? picture->snap.gpus.items[at].node == snap_node_at(picture, node)
@@ -266,44 +265,44 @@ static bool runs_or_will_on(
 }
 
 /* Where nobody has anything to do with it, whoever holds it first is told. */
-bool gpu_tell(struct engine *e, const struct gpu_at *gpu, const char *reason, const char *text,
-	struct plan *plan)
+bool gpu_tell(const struct picture *picture, const struct gpu_at *gpu, const char *reason,
+	const char *text, struct emitter *out)
 {
-	uint32_t node = snap_node_of(&e->picture, gpu->node),
-		 at = snap_gpu_on(&e->picture, gpu->uuid, node);
+	uint32_t node = snap_node_of(picture, gpu->node),
+		 at = snap_gpu_on(picture, gpu->uuid, node);
 	bool any = false;
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+	for (size_t i = 0; i < world_class_count(picture->world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(picture->world, WORLD_TENANT, i);
 		if (p->gpu->uuid != NULL && gpu_list_has(p->gpu->uuid, gpu->uuid) &&
-			runs_or_will_on(&e->ailments, p, gpu) && !world_pod_terminal(p)) {
-			emit_warning(e, plan, about_pod(p), reason, text);
+			runs_or_will_on(picture, p, gpu) && !world_pod_terminal(p)) {
+			emit_warning(out, about_pod(p), reason, text);
 			any = true;
 		}
 	}
 	const struct world_pod *holder =
 		at == WORLD_NONE ? NULL
-				 : world_pod_find(e->world, NAME_NAMESPACE,
-					   e->picture.snap_gpus.items[at].holder->name);
+				 : world_pod_find(picture->world, NAME_NAMESPACE,
+					   picture->snap_gpus.items[at].holder->name);
 	if (holder != NULL) {
-		emit_warning(e, plan, about_pod(holder), reason, text);
+		emit_warning(out, about_pod(holder), reason, text);
 	}
 	return any || holder != NULL;
 }
 
-static void tell_one(struct engine *e, struct ailment *a, struct plan *plan)
+static void tell_one(const struct picture *picture, struct ailment *a, struct emitter *out)
 {
 	CLEANUP(str_finish) struct str sentence = STR_INIT(1024);
 	explain_unhealthy(&sentence, a->uuid, a->node, a->why);
-	a->told = gpu_tell(
-		e, &(struct gpu_at){a->uuid, a->node}, "GpuUnhealthy", str_text(&sentence), plan);
+	a->told = gpu_tell(picture, &(struct gpu_at){a->uuid, a->node}, "GpuUnhealthy",
+		str_text(&sentence), out);
 }
 
-void health_report(struct engine *e, struct plan *plan)
+void health_report(struct ailments *ailments, struct orphans *orphans, struct emitter *out)
 {
-	vec_for_each (struct ailment, a, &e->ailments) {
+	vec_for_each (struct ailment, a, ailments) {
 		/* One that nobody holds or uses does not cost a look at every tenant. */
-		if (!a->told && gpu_is_anybodys(&e->orphans, a->uuid, a->node)) {
-			tell_one(e, a, plan);
+		if (!a->told && gpu_is_anybodys(orphans, a->uuid, a->node)) {
+			tell_one(ailments->picture, a, out);
 		}
 	}
 }

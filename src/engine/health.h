@@ -15,9 +15,10 @@
 
 #include "base/vec.h"
 
-struct engine;
+struct emitter;
 struct heard;
 struct holder;
+struct orphans;
 struct picture;
 struct plan;
 struct world;
@@ -49,14 +50,14 @@ bool health_wants_state(const struct ailments *ailments, const char *node);
  * knows the device. */
 bool health_shows_gone(
 	const struct world *world, uint32_t node, const char *uuid, const char *uid, int64_t since);
-void health_report(struct engine *e, struct plan *plan);
+void health_report(struct ailments *ailments, struct orphans *orphans, struct emitter *out);
 /* A warning to those who run on that GPU and to the capacity pod that holds it. False: there is
  * nobody. */
 struct gpu_at {
 	const char *uuid, *node;
 };
-bool gpu_tell(struct engine *e, const struct gpu_at *gpu, const char *reason, const char *text,
-	struct plan *plan);
+bool gpu_tell(const struct picture *picture, const struct gpu_at *gpu, const char *reason,
+	const char *text, struct emitter *out);
 void health_forget(struct ailments *ailments); /* all of it */
 /* An event that a former leader remembers. What is known of the device already counts. */
 void health_remember(struct ailments *ailments, const struct heard *h);

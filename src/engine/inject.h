@@ -29,7 +29,7 @@
 #include "model/pod.h"
 
 struct ailments;
-struct engine;
+struct emitter;
 struct holder;
 struct outcome;
 struct picture;
@@ -151,7 +151,7 @@ const struct inject_claim *inject_proof_for(struct injecting *inject, const stru
 /* It is to be written now, whether there is anything else to write or not. */
 bool inject_owes(struct injecting *inject, const struct holder *h);
 /* After the decisions of a step. */
-void inject_tend(struct engine *e, struct plan *plan);
+void inject_tend(struct injecting *inject, struct emitter *out);
 void inject_settle(struct injecting *inject, int64_t now, uint64_t id, const struct outcome *o);
 /* The waiter's reason, where injection is what it waits for; what is told of it. */
 void inject_reason(struct injecting *inject, struct waiter *w);

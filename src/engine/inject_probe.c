@@ -95,27 +95,28 @@ static bool free_name(
 	return false;
 }
 
-static void create(
-	struct engine *e, const struct inject_errand *x, enum inject_form form, struct plan *plan)
+static void create(struct injecting *inject, const struct inject_errand *x, enum inject_form form,
+	struct emitter *out)
 {
+	const struct picture *picture = inject->picture;
 	char name[64];
 	struct inject_memo *m = x->m;
 	struct inject_try *t = &m->tries[form];
-	if (t->flight != 0 || !flights_room(&e->book)) {
+	if (t->flight != 0 || !flights_room(picture->book)) {
 		return;
 	}
 	int64_t due = t->sent_at > 0 ? t->sent_at + ASSUME_MS : 0;
 	due = m->retry_at > due ? m->retry_at : due;
-	if (e->time.now < due) {
-		wake_by(&e->time, due);
+	if (picture->time->now < due) {
+		wake_by(picture->time, due);
 		return;
 	}
-	if (!free_name(&e->inject, m, form, name)) {
+	if (!free_name(inject, m, form, name)) {
 		return;
 	}
-	struct inject_claim claim = claim_of(&e->inject, x, form);
-	t->flight = emit_probe(e, name, x->subject, &claim, plan);
-	t->sent_at = e->time.now;
+	struct inject_claim claim = claim_of(inject, x, form);
+	t->flight = emit_probe(out, name, x->subject, &claim);
+	t->sent_at = picture->time->now;
 	text_set(&m->subject, x->subject->uid);
 }
 
@@ -215,45 +216,45 @@ static void order_forms(const struct injecting *inject, enum inject_form ret_ord
 	}
 }
 
-static void rest(struct engine *e, const struct inject_errand *x, struct plan *plan)
+static void rest(const struct picture *picture, const struct inject_errand *x, struct emitter *out)
 {
 	struct inject_memo *m = x->m;
 	const struct holder *h = x->subject;
-	const struct node *noun = e->picture.snap.nodes.items[x->node].noun;
+	const struct node *noun = picture->snap.nodes.items[x->node].noun;
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
 	if (m->backoff.first_ms == 0) {
 		m->backoff = (struct backoff){.first_ms = REST_FIRST_MS, .cap_ms = REST_CAP_MS};
 	}
-	m->until = e->time.now + backoff_next(&m->backoff, &e->rng);
+	m->until = picture->time->now + backoff_next(&m->backoff, picture->book->rng);
 	text_set(&m->failed, h->uid);
 	text_set(&m->boot, noun->boot);
 	text_set(&m->runtime, noun->runtime);
-	wake_by(&e->time, m->until);
-	e->time.dirty = true;
+	wake_by(picture->time, m->until);
+	picture->time->dirty = true;
 	struct explain_vain vain = {
-		m->node, m->class, m->doubts, (m->until - e->time.now + 999) / 1000};
+		m->node, m->class, m->doubts, (m->until - picture->time->now + 999) / 1000};
 	explain_no_injection(&text, &vain);
-	emit_warning(e, plan, about_holder(h), "NoInjection", str_text(&text));
+	emit_warning(out, about_holder(h), "NoInjection", str_text(&text));
 }
 
-static void try_forms(struct engine *e, const struct inject_errand *x, struct plan *plan)
+static void try_forms(struct injecting *inject, const struct inject_errand *x, struct emitter *out)
 {
 	enum inject_form order[INJECT_FORMS];
-	if (e->picture.snap.nodes.items[x->node].no_grants) {
+	if (inject->picture->snap.nodes.items[x->node].no_grants) {
 		return;
 	}
-	order_forms(&e->inject, order);
+	order_forms(inject, order);
 	for (int i = 0; i < INJECT_FORMS; i++) {
-		const struct inject_probe *p = probe_of(&e->inject, x, order[i]);
+		const struct inject_probe *p = probe_of(inject, x, order[i]);
 		if (p == NULL) {
-			create(e, x, order[i], plan);
+			create(inject, x, order[i], out);
 			return;
 		}
-		if (!judge(&e->picture, p, x->m)) {
+		if (!judge(inject->picture, p, x->m)) {
 			return;
 		}
 	}
-	rest(e, x, plan);
+	rest(inject->picture, x, out);
 }
 
 static struct inject_errand errand_of(struct injecting *inject, uint32_t node)
@@ -303,25 +304,25 @@ static bool is_needed(struct injecting *inject, const struct inject_probe *p)
 	return !taken && probe_of(inject, &x, p->pod.claim->form) == p;
 }
 
-static void let_go(struct engine *e, struct plan *plan)
+static void let_go(struct injecting *inject, struct emitter *out)
 {
-	vec_for_each (const struct inject_probe, p, &e->inject.probes) {
-		if (p->pod.deleting_ms != 0 || is_needed(&e->inject, p)) {
+	vec_for_each (const struct inject_probe, p, &inject->probes) {
+		if (p->pod.deleting_ms != 0 || is_needed(inject, p)) {
 			continue;
 		}
 		const struct inject_claim *claim = p->pod.claim;
 		struct inject_memo *m =
-			inject_memo_touch(&e->inject, claim != NULL ? claim->node : p->pod.name,
-				claim != NULL ? inject_class_of(&e->inject, p) : NULL);
+			inject_memo_touch(inject, claim != NULL ? claim->node : p->pod.name,
+				claim != NULL ? inject_class_of(inject, p) : NULL);
 		struct inject_try *t = &m->tries[claim != NULL ? claim->form : INJECT_ENV];
-		if (t->gone_at > 0 && e->time.now - t->gone_at < GONE_EVERY_MS) {
-			wake_by(&e->time, t->gone_at + GONE_EVERY_MS);
+		if (t->gone_at > 0 && inject->picture->time->now - t->gone_at < GONE_EVERY_MS) {
+			wake_by(inject->picture->time, t->gone_at + GONE_EVERY_MS);
 			continue;
 		}
-		emit_companion_delete(e, p->world, plan);
-		plan->actions.items[plan->actions.count - 1].claim =
-			record_clone(&plan->arena, &inject_claim_table, claim);
-		t->gone_at = e->time.now;
+		emit_companion_delete(out, p->world);
+		out->plan->actions.items[out->plan->actions.count - 1].claim =
+			record_clone(&out->plan->arena, &inject_claim_table, claim);
+		t->gone_at = inject->picture->time->now;
 	}
 }
 
@@ -356,26 +357,26 @@ static void note_proven_classes(struct injecting *inject)
 	}
 }
 
-void inject_tend(struct engine *e, struct plan *plan)
+void inject_tend(struct injecting *inject, struct emitter *out)
 {
 	struct inject_errand x;
-	note_proven(&e->inject);
-	note_proven_classes(&e->inject);
-	for (uint32_t i = 0; i < e->inject.nodes.count; i++) {
-		const struct inject_node *n = &e->inject.nodes.items[i];
+	note_proven(inject);
+	note_proven_classes(inject);
+	for (uint32_t i = 0; i < inject->nodes.count; i++) {
+		const struct inject_node *n = &inject->nodes.items[i];
 		if (n->subject != NULL) {
-			x = errand_of(&e->inject, i);
+			x = errand_of(inject, i);
 			if (!n->rests) {
-				try_forms(e, &x, plan);
+				try_forms(inject, &x, out);
 			}
 		}
 	}
-	for (size_t i = 0; i < e->inject.memos.count; i++) {
-		if (inject_class_errand(&e->inject, &e->inject.memos.items[i], &x)) {
-			try_forms(e, &x, plan);
+	for (size_t i = 0; i < inject->memos.count; i++) {
+		if (inject_class_errand(inject, &inject->memos.items[i], &x)) {
+			try_forms(inject, &x, out);
 		}
 	}
-	let_go(e, plan);
+	let_go(inject, out);
 }
 
 void inject_settle(struct injecting *inject, int64_t now, uint64_t id, const struct outcome *o)

@@ -29,22 +29,22 @@ static struct job *touch(struct evictions *evictions, const char *uid)
 	return &all->items[all->count - 1];
 }
 
-enum job_says job_ask(struct engine *e, const struct pod *pod, struct plan *plan)
+enum job_says job_ask(struct evictions *evictions, const struct pod *pod, struct emitter *out)
 {
-	struct job *j = touch(&e->evictions, pod->owner.uid);
-	j->seen = e->time.step;
+	struct job *j = touch(evictions, pod->owner.uid);
+	j->seen = evictions->picture->time->step;
 	bool known = j->says == JOB_SPARES || j->says == JOB_COUNTS;
 	if (known || j->flight != 0) {
 		return j->says;
 	}
-	if (e->time.now < j->retry_at) {
-		wake_by(&e->time, j->retry_at);
+	if (evictions->picture->time->now < j->retry_at) {
+		wake_by(evictions->picture->time, j->retry_at);
 		return j->says;
 	}
-	struct action *a = emit(e, plan, ACTION_READ_JOB);
-	a->ns = arena_strdup(&plan->arena, pod->ns);
-	a->name = arena_strdup(&plan->arena, pod->owner.name);
-	a->uid = arena_strdup(&plan->arena, pod->owner.uid);
+	struct action *a = emit(out, ACTION_READ_JOB);
+	a->ns = arena_strdup(&out->plan->arena, pod->ns);
+	a->name = arena_strdup(&out->plan->arena, pod->owner.name);
+	a->uid = arena_strdup(&out->plan->arena, pod->owner.uid);
 	j->flight = a->id;
 	return j->says;
 }

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/vec.h"
 
-struct engine;
+struct emitter;
 struct evictions;
 struct outcome;
 struct plan;
@@ -40,7 +40,7 @@ struct jobs {
 
 bool job_owns(const struct pod *pod);
 /* The pod's owner is a Job. */
-enum job_says job_ask(struct engine *e, const struct pod *pod, struct plan *plan);
+enum job_says job_ask(struct evictions *evictions, const struct pod *pod, struct emitter *out);
 void job_settle(struct evictions *evictions, int64_t now, uint64_t id, const struct outcome *o);
 void jobs_sweep(struct evictions *evictions);
 void jobs_forget(struct jobs *all);

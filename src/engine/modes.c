@@ -50,24 +50,25 @@ static bool would_do(struct picture *picture, uint32_t gpu, const struct place_r
 }
 
 /* True: one goes for it. */
-static bool take_one(struct engine *e, struct waiter *w, uint32_t *looks, struct plan *plan)
+static bool take_one(struct wholes *wholes, struct waiter *w, uint32_t *looks, struct emitter *out)
 {
+	struct picture *picture = wholes->picture;
 	struct claims_of claims;
-	if (needs_claims(e->world, &w->pod, &claims) != REASON_NONE) {
+	if (needs_claims(picture->world, &w->pod, &claims) != REASON_NONE) {
 		return false;
 	}
 	struct place_request r = w->asked;
 	r.pod = &w->pod;
 	r.claims = claims.items;
 	r.claim_count = claims.count;
-	r.apart = neighbours_mark(e, &w->pod);
-	for (uint32_t i = 0; i < e->picture.snap_gpus.count && *looks < LOOKS_MAX; i++) {
-		if (e->picture.snap.gpus.items[i].mps == r.mps || !is_free_for(&e->wholes, i, w)) {
+	r.apart = neighbours_mark(wholes->needs, &w->pod);
+	for (uint32_t i = 0; i < picture->snap_gpus.count && *looks < LOOKS_MAX; i++) {
+		if (picture->snap.gpus.items[i].mps == r.mps || !is_free_for(wholes, i, w)) {
 			continue;
 		}
 		(*looks)++;
-		if (would_do(&e->picture, i, &r)) {
-			emit_delete(e, e->picture.snap_gpus.items[i].holder, plan);
+		if (would_do(picture, i, &r)) {
+			emit_delete(out, picture->snap_gpus.items[i].holder);
 			return true;
 		}
 	}
@@ -80,11 +81,11 @@ static bool waits_for_other(const struct waiter *w, bool mps)
 	return w->asked.mps != mps && w->passed.lacks_since >= 0 && w->hold.uuid == NULL;
 }
 
-static bool anyone_waits(const struct engine *e, bool mps)
+static bool anyone_waits(const struct ranked *ranked, bool mps)
 {
 	bool any = false;
-	for (size_t i = 0; i < e->ranked.count && !any; i++) {
-		any = waits_for_other(e->ranked.items[i].waiter, mps);
+	for (size_t i = 0; i < ranked->count && !any; i++) {
+		any = waits_for_other(ranked->items[i].waiter, mps);
 	}
 	return any;
 }
@@ -101,24 +102,24 @@ static uint32_t count_going(const struct book *book, bool mps)
 	return n;
 }
 
-void modes_tend(struct engine *e, struct plan *plan)
+void modes_tend(struct scheduling *sched, struct emitter *out)
 {
 	uint32_t looks = 0;
 	for (int mps = 0; mps < 2; mps++) {
 		/* Of this mode they are idle, of the other one wait. */
-		if (!anyone_waits(e, mps == 1) || !any_idle(&e->picture, mps == 1)) {
+		if (!anyone_waits(sched->ranked, mps == 1) || !any_idle(sched->picture, mps == 1)) {
 			continue;
 		}
-		uint32_t going = count_going(&e->book, mps == 1);
-		for (size_t i = 0; i < e->ranked.count && looks < LOOKS_MAX; i++) {
-			struct waiter *w = e->ranked.items[i].waiter;
+		uint32_t going = count_going(sched->picture->book, mps == 1);
+		for (size_t i = 0; i < sched->ranked->count && looks < LOOKS_MAX; i++) {
+			struct waiter *w = sched->ranked->items[i].waiter;
 			if (!waits_for_other(w, mps == 1)) {
 				continue;
 			}
 			if (going > 0) {
 				going--;
 			} else {
-				(void)take_one(e, w, &looks, plan);
+				(void)take_one(sched->wholes, w, &looks, out);
 			}
 		}
 	}

@@ -4,10 +4,11 @@
 #ifndef ENGINE_MODES_H
 #define ENGINE_MODES_H
 
-struct engine;
+struct emitter;
 struct plan;
+struct scheduling;
 
 /* After decisions were made, in a step that has looked at everybody. */
-void modes_tend(struct engine *e, struct plan *plan);
+void modes_tend(struct scheduling *sched, struct emitter *out);
 
 #endif

@@ -121,28 +121,28 @@ const char *mps_explain(const struct picture *picture, const struct waiter *w)
 	return text != NULL ? text : "48 processes are its clients or soon will be";
 }
 
-static void tell(struct engine *e, struct holder *h, struct plan *plan)
+static void tell(const struct picture *picture, struct holder *h, struct emitter *out)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
-	const struct device_state *d = device_in(state_of(e->world, h), h);
+	const struct device_state *d = device_in(state_of(picture->world, h), h);
 	explain_mps_held(&text, h->pod.identity->uuid, h->node, d->mps == MPS_FAULT, d->mps_why);
-	(void)gpu_tell(e, &(struct gpu_at){h->pod.identity->uuid, h->node},
-		reason_name(REASON_MPS_HELD_OFF), arena_strdup(&plan->arena, str_text(&text)),
-		plan);
+	(void)gpu_tell(picture, &(struct gpu_at){h->pod.identity->uuid, h->node},
+		reason_name(REASON_MPS_HELD_OFF), arena_strdup(&out->plan->arena, str_text(&text)),
+		out);
 }
 
 /* Once for each time: that it is being started is the ordinary course of things. */
-void mps_report(struct engine *e, struct plan *plan)
+void mps_report(const struct picture *picture, struct emitter *out)
 {
-	for (uint32_t i = 0; i < e->picture.snap_gpus.count; i++) {
-		struct holder *h = e->picture.snap_gpus.items[i].holder;
+	for (uint32_t i = 0; i < picture->snap_gpus.count; i++) {
+		struct holder *h = picture->snap_gpus.items[i].holder;
 		if (!h->mps) {
 			continue;
 		}
-		enum mps_state told = told_of_daemon(&e->picture, h);
+		enum mps_state told = told_of_daemon(picture, h);
 		bool worth = told == MPS_FAULT || told == MPS_DOWN;
 		if (worth && !h->told_held) {
-			tell(e, h, plan);
+			tell(picture, h, out);
 		}
 		h->told_held = worth;
 	}

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct engine;
+struct emitter;
 struct holder;
 struct picture;
 struct plan;
@@ -25,6 +25,6 @@ void mps_settle(struct picture *picture);
 bool mps_wants_state(const struct world *world, uint32_t node);
 /* What holds the waiter off the GPU of its closest miss, for people. */
 const char *mps_explain(const struct picture *picture, const struct waiter *w);
-void mps_report(struct engine *e, struct plan *plan);
+void mps_report(const struct picture *picture, struct emitter *out);
 
 #endif

@@ -2,15 +2,15 @@
  * nobody asks for is not counted. */
 #include "state.h"
 
-static bool anyone_needs(const struct engine *e)
+static bool anyone_needs(const struct scheduling *sched)
 {
-	for (size_t i = 0; i < e->ranked.count; i++) {
-		if (e->ranked.items[i].waiter->pod.extra.amounts.count > 0) {
+	for (size_t i = 0; i < sched->ranked->count; i++) {
+		if (sched->ranked->items[i].waiter->pod.extra.amounts.count > 0) {
 			return true;
 		}
 	}
-	for (size_t i = 0; i < e->wholes.ranked.count; i++) {
-		if (e->wholes.ranked.items[i]->pod.extra.amounts.count > 0) {
+	for (size_t i = 0; i < sched->wholes->ranked.count; i++) {
+		if (sched->wholes->ranked.items[i]->pod.extra.amounts.count > 0) {
 			return true;
 		}
 	}
@@ -70,40 +70,40 @@ static void count_unbound(struct needs *needs)
 
 /* Tenants that stand in a ledger and still carry the gate will be on that node: the next one must
  * not take their CPU between the two writes (C21). */
-static void count_granted(struct engine *e)
+static void count_granted(struct scheduling *sched)
 {
-	for (size_t i = 0; i < e->ranked.count; i++) {
-		const struct waiter *w = e->ranked.items[i].waiter;
-		struct place_node *n = w->granted_step == e->time.step
-					       ? node_of(&e->picture, w->granted_by)
+	for (size_t i = 0; i < sched->ranked->count; i++) {
+		const struct waiter *w = sched->ranked->items[i].waiter;
+		struct place_node *n = w->granted_step == sched->picture->time->step
+					       ? node_of(sched->picture, w->granted_by)
 					       : NULL;
 		if (n != NULL) {
-			place_reserve_pod(&e->picture.snap, n, &w->pod);
-			neighbours_arrive(
-				&e->needs, (uint32_t)(n - e->picture.snap.nodes.items), &w->pod);
+			place_reserve_pod(&sched->picture->snap, n, &w->pod);
+			neighbours_arrive(sched->needs,
+				(uint32_t)(n - sched->picture->snap.nodes.items), &w->pod);
 		}
 	}
 }
 
-void needs_count(struct engine *e)
+void needs_count(struct scheduling *sched)
 {
-	bool others = anyone_needs(e);
-	arena_reset(&e->needs.arena);
-	for (size_t i = 0; i < e->picture.snap.nodes.count; i++) {
-		struct place_node *n = &e->picture.snap.nodes.items[i];
+	bool others = anyone_needs(sched);
+	arena_reset(&sched->needs->arena);
+	for (size_t i = 0; i < sched->picture->snap.nodes.count; i++) {
+		struct place_node *n = &sched->picture->snap.nodes.items[i];
 		const struct world_node *w =
-			world_node_at(e->world, e->picture.snap_nodes.items[i]);
+			world_node_at(sched->picture->world, sched->picture->snap_nodes.items[i]);
 		n->serves_kai = w->kai_pods > 0;
 		n->serves_dra = w->dra_slices > 0;
 		n->ports = w->uses.ports.items;
 		n->port_count = w->uses.ports.count;
 		if (others) {
-			count_others(&e->picture, n, w);
+			count_others(sched->picture, n, w);
 		}
 	}
-	neighbours_gather(e);
-	count_unbound(&e->needs);
-	count_granted(e);
+	neighbours_gather(sched);
+	count_unbound(sched->needs);
+	count_granted(sched);
 }
 
 void needs_finish(struct needs *n)

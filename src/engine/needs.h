@@ -10,8 +10,8 @@
 #include "model/reason.h"
 #include "model/volume.h"
 
-struct engine;
 struct picture;
+struct scheduling;
 struct shuns;
 struct world;
 
@@ -62,7 +62,7 @@ struct needs {
 };
 
 /* needs.c: the snapshot's part that depends on who waits; after rank_waiters */
-void needs_count(struct engine *e);
+void needs_count(struct scheduling *sched);
 void needs_finish(struct needs *n);
 struct claims_of {
 	const struct volume_claim *items[POD_CLAIMS_MAX]; /* borrowed from the world */
@@ -78,11 +78,11 @@ const struct zoning *zoning_of(
 void zonings_finish(struct needs *n);
 
 /* neighbours.c: what pods with GPUs require of each other */
-void neighbours_gather(struct engine *e);
+void neighbours_gather(struct scheduling *sched);
 /* One more pod will be on that node of the snapshot. */
 void neighbours_arrive(struct needs *needs, uint32_t node, const struct pod *pod);
 /* Marks the nodes that the pod must keep off; what place_request.apart must be. Of a pod for whole
  * GPUs only anti-affinity on the host name is looked at. */
-uint32_t neighbours_mark(struct engine *e, const struct pod *pod);
+uint32_t neighbours_mark(struct needs *needs, const struct pod *pod);
 
 #endif

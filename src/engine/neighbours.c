@@ -102,23 +102,23 @@ void neighbours_arrive(struct needs *needs, uint32_t node, const struct pod *pod
 	arrive(needs, node, pod, false);
 }
 
-void neighbours_gather(struct engine *e)
+void neighbours_gather(struct scheduling *sched)
 {
-	VEC_CLEAR(&e->needs.guests);
-	VEC_CLEAR(&e->needs.apart_guests);
-	VEC_CLEAR(&e->needs.spaces);
-	e->needs.apart = 0;
-	for (size_t i = 0; i < e->ranked.count; i++) {
-		ask_for(&e->needs, &e->ranked.items[i].waiter->pod);
+	VEC_CLEAR(&sched->needs->guests);
+	VEC_CLEAR(&sched->needs->apart_guests);
+	VEC_CLEAR(&sched->needs->spaces);
+	sched->needs->apart = 0;
+	for (size_t i = 0; i < sched->ranked->count; i++) {
+		ask_for(sched->needs, &sched->ranked->items[i].waiter->pod);
 	}
-	for (size_t i = 0; i < e->wholes.ranked.count; i++) {
-		ask_for(&e->needs, &e->wholes.ranked.items[i]->pod);
+	for (size_t i = 0; i < sched->wholes->ranked.count; i++) {
+		ask_for(sched->needs, &sched->wholes->ranked.items[i]->pod);
 	}
-	if (e->needs.spaces.count > 0) {
-		gather(&e->needs, WORLD_TENANT);
-		gather(&e->needs, WORLD_WHOLE);
-	} else if (e->ranked.count > 0 || e->wholes.ranked.count > 0) {
-		gather_apart(&e->needs);
+	if (sched->needs->spaces.count > 0) {
+		gather(sched->needs, WORLD_TENANT);
+		gather(sched->needs, WORLD_WHOLE);
+	} else if (sched->ranked->count > 0 || sched->wholes->ranked.count > 0) {
+		gather_apart(sched->needs);
 	}
 }
 
@@ -318,41 +318,42 @@ static void mark_spread(struct needs *needs, const struct pod *pod, const struct
 }
 
 /* Nodes that the scheduler has refused to such a pod (shun.h). */
-static bool mark_refused(struct engine *e, const struct pod *pod)
+static bool mark_refused(struct needs *needs, const struct pod *pod)
 {
 	bool any = false;
-	if (e->shuns.items.count == 0) {
+	if (needs->shuns->items.count == 0) {
 		return false;
 	}
-	uint64_t workload = company_workload(&e->companies, pod);
-	vec_for_each (const struct shun, s, &e->shuns.items) {
-		bool holds = s->is_node && s->workload == workload && e->time.now < s->until;
-		uint32_t at = holds ? snap_node_of(&e->picture, s->what) : WORLD_NONE;
+	uint64_t workload = company_workload(needs->shuns->companies, pod);
+	vec_for_each (const struct shun, s, &needs->shuns->items) {
+		bool holds = s->is_node && s->workload == workload &&
+			     needs->picture->time->now < s->until;
+		uint32_t at = holds ? snap_node_of(needs->picture, s->what) : WORLD_NONE;
 		if (at != WORLD_NONE) {
 			any = true;
-			mark(&e->needs, at, UNFIT_REFUSED);
-			wake_by(&e->time, s->until);
+			mark(needs, at, UNFIT_REFUSED);
+			wake_by(needs->picture->time, s->until);
 		}
 	}
 	return any;
 }
 
-uint32_t neighbours_mark(struct engine *e, const struct pod *pod)
+uint32_t neighbours_mark(struct needs *needs, const struct pod *pod)
 {
 	bool far = pod_has_gate(pod, NAME_GATE);
-	bool asks = pod->neighbour_count > 0 || e->needs.apart_guests.count > 0;
-	e->needs.apart++;
+	bool asks = pod->neighbour_count > 0 || needs->apart_guests.count > 0;
+	needs->apart++;
 	if (asks) {
-		mark_apart(&e->needs, pod, far);
+		mark_apart(needs, pod, far);
 	}
 	if (far && pod_has_neighbours(pod, NEIGHBOUR_BESIDE)) {
-		mark_beside(&e->needs, pod);
+		mark_beside(needs, pod);
 	}
 	for (uint32_t i = 0; far && i < pod->neighbour_count; i++) {
 		if (pod->neighbours[i].kind == NEIGHBOUR_SPREAD) {
-			mark_spread(&e->needs, pod, &pod->neighbours[i]);
+			mark_spread(needs, pod, &pod->neighbours[i]);
 		}
 	}
-	bool refused = far && mark_refused(e, pod);
-	return asks || refused ? e->needs.apart : 0;
+	bool refused = far && mark_refused(needs, pod);
+	return asks || refused ? needs->apart : 0;
 }

@@ -26,31 +26,32 @@ static uint32_t add_opening(struct picture *picture, struct holder *h, uint32_t 
 	return at;
 }
 
-bool open_gpu(
-	struct engine *e, const struct waiter *w, struct plan *plan, struct place_verdict *open)
+bool open_gpu(struct scale *scale, const struct waiter *w, struct emitter *out,
+	struct place_verdict *open)
 {
 	if (open->node == PLACE_NOWHERE) {
 		return false;
 	}
-	struct place_node *n = &e->picture.snap.nodes.items[open->node];
-	if (standins_yield(&e->scale, n->noun->name)) {
+	struct place_node *n = &scale->picture->snap.nodes.items[open->node];
+	if (standins_yield(scale, n->noun->name)) {
 		/* What stands in for such tenants there has the GPU, and goes first. */
 		place_reserve_capacity(n, w->asked.mps);
-		snapshot_node_moved(&e->picture.snap, open->node);
+		snapshot_node_moved(&scale->picture->snap, open->node);
 		return false;
 	}
-	struct holder *h = emit_create(e, n->noun->name, &w->pod, plan);
+	struct holder *h = emit_create(out, n->noun->name, &w->pod);
 	if (h != NULL) {
-		open->gpu = add_opening(&e->picture, h, open->node);
+		open->gpu = add_opening(scale->picture, h, open->node);
 	}
 	return h != NULL;
 }
 
 /* It would go on a GPU whose capacity pod could not be created: not yet, or now once more. */
-void await_creation(struct engine *e, struct waiter *w, struct holder *h, struct plan *plan)
+void await_creation(
+	struct injecting *inject, struct waiter *w, struct holder *h, struct emitter *out)
 {
 	w->reason = REASON_WAITING_FOR_CAPACITY;
-	if (inject_tries(&e->inject, w, h)) {
+	if (inject_tries(inject, w, h)) {
 		return;
 	}
 	if (h->refusal == NULL || h->flight != 0 || h->in_world) {
@@ -59,9 +60,9 @@ void await_creation(struct engine *e, struct waiter *w, struct holder *h, struct
 	text_set(&w->refusal, h->refusal);
 	w->refused_until = h->retry_at;
 	w->reason = refusal_reason(h->refusal);
-	if (e->time.now >= h->retry_at) {
-		emit_create_again(e, h, &w->pod, plan);
+	if (inject->picture->time->now >= h->retry_at) {
+		emit_create_again(out, h, &w->pod);
 	} else {
-		wake_by(&e->time, h->retry_at);
+		wake_by(inject->picture->time, h->retry_at);
 	}
 }

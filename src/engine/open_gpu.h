@@ -5,16 +5,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct engine;
+struct emitter;
 struct holder;
+struct injecting;
 struct place_verdict;
 struct plan;
+struct scale;
 struct waiter;
 
 /* A GPU more where the verdict says, which then names it; false: nowhere, or not now. */
-bool open_gpu(
-	struct engine *e, const struct waiter *w, struct plan *plan, struct place_verdict *open);
+bool open_gpu(struct scale *scale, const struct waiter *w, struct emitter *out,
+	struct place_verdict *open);
 /* It goes on a GPU whose capacity pod is not there yet. */
-void await_creation(struct engine *e, struct waiter *w, struct holder *h, struct plan *plan);
+void await_creation(
+	struct injecting *inject, struct waiter *w, struct holder *h, struct emitter *out);
 
 #endif

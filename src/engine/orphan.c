@@ -336,37 +336,39 @@ static void say_how(
 	explain_orphaned(out, &loss);
 }
 
-static void tell(struct engine *e, const struct stranded *s, struct plan *plan)
+static void tell(struct orphans *orphans, const struct stranded *s, struct emitter *out)
 {
-	struct orphan *o = &e->orphans.items.items[s->orphan];
-	const struct world_pod *p = world_pod_at(e->world, s->slot);
+	struct orphan *o = &orphans->items.items[s->orphan];
+	const struct world_pod *p = world_pod_at(orphans->picture->world, s->slot);
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
 	if (was_told(o, world_pod_uid(p))) {
 		return;
 	}
 	VEC_PUSH(&o->told, xstrdup(world_pod_uid(p)));
-	say_how(&text, &e->book, p, o->uuid);
-	emit_warning(e, plan, about_pod(p), "GpuOrphaned", str_text(&text));
+	say_how(&text, orphans->picture->book, p, o->uuid);
+	emit_warning(out, about_pod(p), "GpuOrphaned", str_text(&text));
 }
 
 /* A pod of our namespace that cannot be read may be the capacity pod that holds the GPU. */
-static void move_on(struct engine *e, const struct stranded *s, struct plan *plan)
+static void move_on(struct orphans *orphans, struct evictions *evictions, const struct stranded *s,
+	struct emitter *out)
 {
-	const struct orphan *o = &e->orphans.items.items[s->orphan];
-	const struct world_pod *p = world_pod_at(e->world, s->slot);
-	bool free = o->since >= 0 && !world_pod_unread(e->world, NAME_NAMESPACE, NULL);
-	if (free && (s->go || orphan_is_late(&e->picture, o))) {
+	const struct picture *picture = evictions->picture;
+	const struct orphan *o = &orphans->items.items[s->orphan];
+	const struct world_pod *p = world_pod_at(picture->world, s->slot);
+	bool free = o->since >= 0 && !world_pod_unread(picture->world, NAME_NAMESPACE, NULL);
+	if (free && (s->go || orphan_is_late(picture, o))) {
 		const struct evict_why why = {
 			.reason = REASON_CAPACITY_LOST, .facts = {.gpu = o->uuid}};
-		(void)evict_tenant(e, p, &why, plan);
+		(void)evict_tenant(evictions, p, &why, out);
 	}
 }
 
-void orphans_tend(struct engine *e, struct plan *plan)
+void orphans_tend(struct orphans *orphans, struct evictions *evictions, struct emitter *out)
 {
-	vec_for_each (const struct stranded, s, &e->orphans.stranded) {
-		tell(e, s, plan);
-		move_on(e, s, plan);
+	vec_for_each (const struct stranded, s, &orphans->stranded) {
+		tell(orphans, s, out);
+		move_on(orphans, evictions, s, out);
 	}
-	searches_tend(e, plan);
+	searches_tend(orphans, out);
 }

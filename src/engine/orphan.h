@@ -16,7 +16,8 @@
 #include "base/map.h"
 #include "base/vec.h"
 
-struct engine;
+struct emitter;
+struct evictions;
 struct picture;
 struct plan;
 
@@ -86,12 +87,12 @@ bool gpu_is_anybodys(struct orphans *orphans, const char *uuid, const char *node
 void orphans_find(struct orphans *orphans);
 uint32_t orphans_count(const struct orphans *orphans); /* after it */
 uint32_t orphans_count(const struct orphans *orphans); /* in this step */
-void orphans_tend(struct engine *e, struct plan *plan);
+void orphans_tend(struct orphans *orphans, struct evictions *evictions, struct emitter *out);
 /* It was searched for long enough. */
 bool orphan_is_late(const struct picture *picture, const struct orphan *o);
 
 /* search.c: with the orphans of this step; and after decisions were made */
 void searches_plan(struct orphans *orphans);
-void searches_tend(struct engine *e, struct plan *plan);
+void searches_tend(struct orphans *orphans, struct emitter *out);
 
 #endif

@@ -310,18 +310,17 @@ static void crowds_gather(struct overuses *all, const struct world_node *n)
 	}
 }
 
-void overuse_judge(struct engine *e, uint32_t node, int64_t policy_ms, struct plan *plan)
+void overuse_judge(struct overuses *all, uint32_t node, int64_t policy_ms, struct emitter *out)
 {
-	struct overuses *all = &e->evictions.overuses;
-	const struct world_node *n = world_node_at(e->world, node);
-	const struct node_state *s = fresh_state(&e->picture, node);
+	const struct world_node *n = world_node_at(all->picture->world, node);
+	const struct node_state *s = fresh_state(all->picture, node);
 	all->pass.visit++;
 	if (s != NULL) {
-		find_new(&e->evictions.overuses, s, node);
+		find_new(all, s, node);
 	}
-	find_here(&e->evictions.overuses, n);
-	measure_here(&e->evictions.overuses, s, node);
-	look(&e->evictions.overuses, policy_ms);
-	crowds_gather(&e->evictions.overuses, n);
-	crowds_relieve(e, plan);
+	find_here(all, n);
+	measure_here(all, s, node);
+	look(all, policy_ms);
+	crowds_gather(all, n);
+	crowds_relieve(all, out);
 }

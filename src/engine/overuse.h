@@ -21,7 +21,7 @@
 #include "base/vec.h"
 #include "engine/engine.h"
 
-struct engine;
+struct emitter;
 struct evictions;
 struct node_state;
 struct picture;
@@ -143,7 +143,8 @@ struct overuses {
 /* A pass begins once a second, whatever calls it. */
 void overuse_tend(struct overuses *all);
 /* One slice of it, of about so many objects; nothing where none is under way. */
-void overuse_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan);
+void overuse_step(
+	struct overuses *overuses, struct engine_now now, uint32_t budget, struct emitter *out);
 bool overuse_running(const struct overuses *overuses);
 
 /* overuse_find.c: found by key, NULL: there is none. What is added must not be there, and its texts
@@ -166,14 +167,14 @@ struct remark *remark_add(struct overuses *all, const struct remark *made);
 void remark_drop(struct overuses *all, size_t i);
 
 /* overuse.c: a node in one piece. */
-void overuse_judge(struct engine *e, uint32_t node, int64_t policy_ms, struct plan *plan);
+void overuse_judge(struct overuses *all, uint32_t node, int64_t policy_ms, struct emitter *out);
 /* Somebody is over no more: who ran out of memory before that is helped. */
 void overuse_relieved(struct overuses *all, const char *uuid);
 /* A tenant that runs, whose memory somebody may be watching. */
 bool overuse_uses_now(const struct world_pod *p);
 
 /* overuse_tell.c: one tenant of a node that was judged */
-void overuse_report(struct engine *e, const struct world_pod *p, struct plan *plan);
+void overuse_report(struct overuses *all, const struct world_pod *p, struct emitter *out);
 
 /* What is shared with contention.c. */
 #define OVERUSE_TELL_EVERY_MS 600000
@@ -184,17 +185,17 @@ bool overuse_concerns(const struct world_pod *p);
 int64_t overuse_measured(
 	const struct picture *picture, const struct world_pod *p, const char *uuid);
 struct crowd *crowd_touch(struct overuses *all, const char *uuid);
-void overuse_tell(struct engine *e, const struct world_pod *p, enum reason reason, const char *text,
-	struct plan *plan);
+void overuse_tell(
+	const struct world_pod *p, enum reason reason, const char *text, struct emitter *out);
 /* A condition of that type, unless it is so already or one was asked for lately. */
-void overuse_remark(
-	struct engine *e, const struct world_pod *p, const struct action *what, struct plan *plan);
+void overuse_remark(struct overuses *overuses, const struct world_pod *p, const struct action *what,
+	struct emitter *out);
 
 /* contention.c: one tenant. False: it has never run out of memory. */
-bool failure_look(
-	struct engine *e, const struct world_pod *p, int64_t policy_ms, struct plan *plan);
+bool failure_look(struct overuses *overuses, const struct world_pod *p, int64_t policy_ms,
+	struct emitter *out);
 
 /* overuse_evict.c: GPUs of the node that is judged, on which somebody must go */
-void crowds_relieve(struct engine *e, struct plan *plan);
+void crowds_relieve(struct overuses *all, struct emitter *out);
 
 #endif

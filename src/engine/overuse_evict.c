@@ -154,8 +154,8 @@ static bool excess_covers(const struct node_state *s, const struct overuse *o)
 	       !blame_is_short(d->total_mib, d->used_mib - excess(o));
 }
 
-static void send_away(
-	struct engine *e, const struct candidate_over *one, const char *cause, struct plan *plan)
+static void send_away(struct evictions *evictions, const struct candidate_over *one,
+	const char *cause, struct emitter *out)
 {
 	CLEANUP(str_finish) struct str amount = STR_INIT(256);
 	const struct explain_overuse facts = {
@@ -163,25 +163,27 @@ static void send_away(
 	explain_overuse_amount(&amount, &facts);
 	const struct evict_why why = {.reason = REASON_MEMORY_OVERUSE,
 		.facts = {.gpu = one->overuse->uuid, .value = str_text(&amount), .name = cause}};
-	(void)evict_tenant(e, one->pod, &why, plan);
+	(void)evict_tenant(evictions, one->pod, &why, out);
 }
 
 /* Returns who is asked to go now; NULL: nobody. */
-static const struct world_pod *relieve(struct engine *e, const struct crowd *c, struct plan *plan)
+static const struct world_pod *relieve(
+	struct overuses *overuses, const struct crowd *c, struct emitter *out)
 {
+	const struct picture *picture = overuses->picture;
 	struct candidate_over all[MODEL_GRANTS_MAX];
-	size_t n = c->leaving ? 0 : gather(&e->evictions.overuses, c, all);
+	size_t n = c->leaving ? 0 : gather(overuses, c, all);
 	if (n == 0) {
 		return NULL;
 	}
 	CLEANUP(str_finish) struct str why = STR_INIT(256);
 	const char *spared;
-	const struct node_state *s = world_state_of(e->world, all[0].pod->node);
-	if (s->seen_ms < c->changed_at + SETTLE_MS || lingers(e->world, c, s) ||
-		!is_short(&e->picture, c, s, &why, &spared)) {
+	const struct node_state *s = world_state_of(picture->world, all[0].pod->node);
+	if (s->seen_ms < c->changed_at + SETTLE_MS || lingers(picture->world, c, s) ||
+		!is_short(picture, c, s, &why, &spared)) {
 		return NULL;
 	}
-	bool measured = all_are_measured(&e->picture, c, all[0].pod->node);
+	bool measured = all_are_measured(picture, c, all[0].pod->node);
 	/* One that a budget protects stays, and the next is asked meanwhile. */
 	for (size_t i = 0; i < n; i++) {
 		if (text_equals(all[i].overuse->uid, spared) ||
@@ -189,9 +191,9 @@ static const struct world_pod *relieve(struct engine *e, const struct crowd *c, 
 			continue;
 		}
 		enum evict_state state =
-			evict_look(&e->evictions, all[i].pod, REASON_MEMORY_OVERUSE);
+			evict_look(overuses->evictions, all[i].pod, REASON_MEMORY_OVERUSE);
 		if (state == EVICT_SENT) {
-			send_away(e, &all[i], str_text(&why), plan);
+			send_away(overuses->evictions, &all[i], str_text(&why), out);
 			return all[i].pod;
 		}
 		if (state != EVICT_REFUSED) {
@@ -201,11 +203,10 @@ static const struct world_pod *relieve(struct engine *e, const struct crowd *c, 
 	return NULL;
 }
 
-void crowds_relieve(struct engine *e, struct plan *plan)
+void crowds_relieve(struct overuses *all, struct emitter *out)
 {
-	struct overuses *all = &e->evictions.overuses;
 	vec_for_each (const uint32_t, at, &all->crowded) {
-		const struct world_pod *sent = relieve(e, &all->crowds.items[*at], plan);
+		const struct world_pod *sent = relieve(all, &all->crowds.items[*at], out);
 		/* Whoever leaves several GPUs leaves room on all of them. */
 		struct told t = told_of(sent != NULL ? sent->gpu->uuid : NULL, NULL);
 		while (told_next(&t)) {

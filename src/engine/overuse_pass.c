@@ -97,25 +97,24 @@ static void look_at_item(struct world *world, struct overuses *all)
 }
 
 /* Those of the node that are left: who ran out of memory, or what is to be told. */
-static void look_at_tenants(
-	struct engine *e, const struct world_node *n, struct engine_now now, struct plan *plan)
+static void look_at_tenants(struct overuses *all, const struct world_node *n, struct engine_now now,
+	struct emitter *out)
 {
-	const struct overuses *all = &e->evictions.overuses;
-	struct overuse_pass *pass = &e->evictions.overuses.pass;
+	struct overuse_pass *pass = &all->pass;
 	bool tells = pass->stage == OVERUSE_TELL;
 	for (size_t i = world_slots_from(&n->tenants, pass->slot); i < n->tenants.count; i++) {
-		const struct world_pod *p = world_pod_at(e->world, n->tenants.items[i]);
+		const struct world_pod *p = world_pod_at(all->picture->world, n->tenants.items[i]);
 		if (pass->left <= 0) {
 			pass->slot = n->tenants.items[i];
 			return;
 		}
-		size_t said = plan->actions.count;
+		size_t said = out->plan->actions.count;
 		pass->left -= WORK_SEEN;
 		if (tells) {
-			overuse_report(e, p, plan);
+			overuse_report(all, p, out);
 			pass->left -= all->items.count > 0 ? WORK_FOUND : 0;
-			pass->left -= plan->actions.count > said ? WORK_SAID : 0;
-		} else if (failure_look(e, p, now.policy_ms, plan)) {
+			pass->left -= out->plan->actions.count > said ? WORK_SAID : 0;
+		} else if (failure_look(all, p, now.policy_ms, out)) {
 			pass->left -= WORK_JUDGE;
 		}
 	}
@@ -126,28 +125,28 @@ static void look_at_tenants(
 	}
 }
 
-static void judge_node(struct engine *e, struct engine_now now, struct plan *plan)
+static void judge_node(struct overuses *all, struct engine_now now, struct emitter *out)
 {
-	struct overuses *all = &e->evictions.overuses;
 	const uint32_t node = (uint32_t)all->pass.at;
-	const struct node_state *s = world_state_of(e->world, node);
+	const struct node_state *s = world_state_of(all->picture->world, node);
 	size_t uses = s != NULL ? s->use_count : 0;
-	overuse_judge(e, node, now.policy_ms, plan);
-	size_t met = all->items.count > 0 ? world_node_at(e->world, node)->tenants.count : 0;
+	overuse_judge(all, node, now.policy_ms, out);
+	size_t met =
+		all->items.count > 0 ? world_node_at(all->picture->world, node)->tenants.count : 0;
 	all->pass.left -= (int64_t)(WORK_NODE + WORK_USE * uses + WORK_MET * met +
 				    WORK_OVER * all->here.count);
 	enter(&all->pass, OVERUSE_TELL, node);
 }
 
-static void look_at_node(struct engine *e, struct engine_now now, struct plan *plan)
+static void look_at_node(struct overuses *all, struct engine_now now, struct emitter *out)
 {
-	struct overuses *all = &e->evictions.overuses;
-	if (all->pass.at >= world_node_slots(e->world)) {
+	if (all->pass.at >= world_node_slots(all->picture->world)) {
 		enter(&all->pass, OVERUSE_CROWDS, all->crowds.count);
 	} else if (all->pass.stage == OVERUSE_JUDGE) {
-		judge_node(e, now, plan);
+		judge_node(all, now, out);
 	} else {
-		look_at_tenants(e, world_node_at(e->world, (uint32_t)all->pass.at), now, plan);
+		look_at_tenants(
+			all, world_node_at(all->picture->world, (uint32_t)all->pass.at), now, out);
 	}
 }
 
@@ -181,20 +180,19 @@ static void look_at_failed(struct overuses *all)
 	}
 }
 
-static void go_on(struct engine *e, struct engine_now now, struct plan *plan)
+static void go_on(struct overuses *all, struct engine_now now, struct emitter *out)
 {
-	struct overuses *all = &e->evictions.overuses;
 	switch (all->pass.stage) {
 	case OVERUSE_REMARKS:
-		look_at_remark(&e->picture, all);
+		look_at_remark(all->picture, all);
 		break;
 	case OVERUSE_LEFT:
-		look_at_item(e->world, all);
+		look_at_item(all->picture->world, all);
 		break;
 	case OVERUSE_FAILURES:
 	case OVERUSE_JUDGE:
 	case OVERUSE_TELL:
-		look_at_node(e, now, plan);
+		look_at_node(all, now, out);
 		break;
 	case OVERUSE_CROWDS:
 		look_at_crowd(all);
@@ -208,11 +206,12 @@ static void go_on(struct engine *e, struct engine_now now, struct plan *plan)
 	}
 }
 
-void overuse_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
+void overuse_step(
+	struct overuses *overuses, struct engine_now now, uint32_t budget, struct emitter *out)
 {
-	struct overuse_pass *pass = &e->evictions.overuses.pass;
+	struct overuse_pass *pass = &overuses->pass;
 	pass->left = (int64_t)budget * PARTS + WORK_LEAST;
-	while (overuse_running(&e->evictions.overuses) && pass->left > 0) {
-		go_on(e, now, plan);
+	while (overuse_running(overuses) && pass->left > 0) {
+		go_on(overuses, now, out);
 	}
 }

@@ -7,18 +7,18 @@
 
 #define SENTENCE_MAX 1024
 
-void overuse_tell(struct engine *e, const struct world_pod *p, enum reason reason, const char *text,
-	struct plan *plan)
+void overuse_tell(
+	const struct world_pod *p, enum reason reason, const char *text, struct emitter *out)
 {
-	struct action *a = emit_event(e, plan, about_pod(p), text);
+	struct action *a = emit_event(out, about_pod(p), text);
 	a->reason = reason;
 	a->warning = true;
 }
 
-void overuse_remark(
-	struct engine *e, const struct world_pod *p, const struct action *what, struct plan *plan)
+void overuse_remark(struct overuses *overuses, const struct world_pod *p, const struct action *what,
+	struct emitter *out)
 {
-	if (remark_find(&e->evictions.overuses, world_pod_uid(p)) != NULL) {
+	if (remark_find(overuses, world_pod_uid(p)) != NULL) {
 		return;
 	}
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
@@ -27,31 +27,31 @@ void overuse_remark(
 		explain(&text, what->reason, &(struct explain_facts){0});
 		message = str_text(&text);
 	}
-	struct action *a = emit_about(e, plan, ACTION_CONDITION, about_pod(p));
+	struct action *a = emit_about(out, ACTION_CONDITION, about_pod(p));
 	a->condition = what->condition;
 	a->is_true = what->is_true;
 	a->reason = what->reason;
-	a->message = arena_strdup(&plan->arena, message);
-	struct remark made = {xstrdup(world_pod_uid(p)), e->time.now};
-	(void)remark_add(&e->evictions.overuses, &made);
+	a->message = arena_strdup(&out->plan->arena, message);
+	struct remark made = {xstrdup(world_pod_uid(p)), overuses->picture->time->now};
+	(void)remark_add(overuses, &made);
 }
 
-static void tell_over(
-	struct engine *e, struct overuse *o, const struct world_pod *p, struct plan *plan)
+static void tell_over(struct overuses *overuses, struct overuse *o, const struct world_pod *p,
+	struct emitter *out)
 {
-	bool due = o->told_at < 0 || e->time.now - o->told_at >= OVERUSE_TELL_EVERY_MS;
+	const struct picture *picture = overuses->picture;
+	bool due = o->told_at < 0 || picture->time->now - o->told_at >= OVERUSE_TELL_EVERY_MS;
 	if (!o->over || !o->known) {
 		return;
 	}
 	/* It is known by everybody, or was said a moment ago. */
-	if (!due &&
-		(p->gpu->overuse_shown || remark_find(&e->evictions.overuses, o->uid) != NULL)) {
+	if (!due && (p->gpu->overuse_shown || remark_find(overuses, o->uid) != NULL)) {
 		return;
 	}
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
 	const struct pod pod = pod_of(p, &arena);
-	const struct policy *policy = policy_of(e->world, &pod).policy;
+	const struct policy *policy = policy_of(picture->world, &pod).policy;
 	struct explain_overuse facts = {.gpu = o->uuid,
 		.share_mib = o->share_mib,
 		.used_mib = o->used_mib,
@@ -59,16 +59,16 @@ static void tell_over(
 		.evicts = policy != NULL && policy->memory_overuse == OVERUSE_EVICT};
 	explain_overuse(&text, &facts);
 	if (due) {
-		o->told_at = e->time.now;
-		overuse_tell(e, p, REASON_MEMORY_OVERUSE, str_text(&text), plan);
+		o->told_at = picture->time->now;
+		overuse_tell(p, REASON_MEMORY_OVERUSE, str_text(&text), out);
 	}
 	if (!p->gpu->overuse_shown) {
-		overuse_remark(e, p,
+		overuse_remark(overuses, p,
 			&(struct action){.condition = NAME_OVERUSE,
 				.is_true = true,
 				.reason = REASON_MEMORY_OVERUSE,
 				.message = str_text(&text)},
-			plan);
+			out);
 	}
 }
 
@@ -93,9 +93,8 @@ static void count(struct overuse_pass *pass, const struct overuse *o)
 	pass->over_mib += o->over && o->used_mib > o->share_mib ? o->used_mib - o->share_mib : 0;
 }
 
-void overuse_report(struct engine *e, const struct world_pod *p, struct plan *plan)
+void overuse_report(struct overuses *all, const struct world_pod *p, struct emitter *out)
 {
-	struct overuses *all = &e->evictions.overuses;
 	if (!overuse_uses_now(p)) {
 		return;
 	}
@@ -103,13 +102,13 @@ void overuse_report(struct engine *e, const struct world_pod *p, struct plan *pl
 	while (told_next(&t)) {
 		struct overuse *o = overuse_find(all, world_pod_uid(p), t.uuid);
 		if (o != NULL) {
-			tell_over(e, o, p, plan);
+			tell_over(all, o, p, out);
 			count(&all->pass, o);
 		}
 	}
-	if (p->gpu->overuse_shown && is_within(&e->evictions.overuses, p)) {
-		overuse_remark(e, p,
+	if (p->gpu->overuse_shown && is_within(all, p)) {
+		overuse_remark(all, p,
 			&(struct action){.condition = NAME_OVERUSE, .reason = REASON_WITHIN_SHARE},
-			plan);
+			out);
 	}
 }

@@ -89,25 +89,25 @@ static const char *other_gate(const struct pod *p)
 
 /* What it asks for, of the picture as it is now. The claims are room for those of its volumes. */
 static struct place_request asked_now(
-	struct engine *e, const struct waiter *w, struct claims_of *claims)
+	struct needs *needs, const struct waiter *w, struct claims_of *claims)
 {
 	struct place_request r = w->asked;
-	(void)needs_claims(e->world, &w->pod, claims);
+	(void)needs_claims(needs->picture->world, &w->pod, claims);
 	r.pod = &w->pod;
 	r.claims = claims->items;
 	r.claim_count = claims->count;
-	r.apart = neighbours_mark(e, &w->pod);
+	r.apart = neighbours_mark(needs, &w->pod);
 	return r;
 }
 
 /* Why the nodes do not suit it, as of now; those included whose GPUs nobody offers to us at all. */
-static void survey(struct engine *e, const struct waiter *w, struct unfit_tally *ret)
+static void survey(struct needs *needs, const struct waiter *w, struct unfit_tally *ret)
 {
 	struct claims_of claims;
-	struct place_request r = asked_now(e, w, &claims);
-	place_survey(&e->picture.snap, &r, ret);
-	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
-		const struct world_node *n = world_node_at(e->world, i);
+	struct place_request r = asked_now(needs, w, &claims);
+	place_survey(&needs->picture->snap, &r, ret);
+	for (uint32_t i = 0; i < world_node_slots(needs->picture->world); i++) {
+		const struct world_node *n = world_node_at(needs->picture->world, i);
 		enum unfit cause =
 			!n->known || n->noun.gpus > 0 ? UNFIT_NONE : node_given_out_by(n);
 		if (cause != UNFIT_NONE) {
@@ -118,17 +118,18 @@ static void survey(struct engine *e, const struct waiter *w, struct unfit_tally 
 
 /* C23: of the nodes that do suit it, what their GPUs lack. A look at all of them, so only where the
  * sentence has a place for it. What is kept for the pod itself would count as if others had it. */
-static bool count_lacks(struct engine *e, const struct waiter *w, struct lack_tally *ret)
+static bool count_lacks(struct needs *needs, const struct waiter *w, struct lack_tally *ret)
 {
 	static const enum reason with_lacks[] = {REASON_SHORT_COMPUTE, REASON_SHORT_MEMORY,
 		REASON_MAX_TENANTS, REASON_NO_SCALE_UP, REASON_GPU_UNHEALTHY, REASON_SHORT_GPUS,
 		REASON_EXCLUSIVE, REASON_REACQUIRING, REASON_MPS_HELD_OFF};
-	bool has_some = w->granted_step == e->time.step || w->hold.count > 0 || landings_linger(w);
+	bool has_some = w->granted_step == needs->picture->time->step || w->hold.count > 0 ||
+			landings_linger(w);
 	for (size_t i = 0; i < COUNT_OF(with_lacks) && !has_some; i++) {
 		if (w->reason == with_lacks[i]) {
 			struct claims_of claims;
-			struct place_request r = asked_now(e, w, &claims);
-			place_count_lacks(&e->picture.snap, &r, ret);
+			struct place_request r = asked_now(needs, w, &claims);
+			place_count_lacks(&needs->picture->snap, &r, ret);
 			return true;
 		}
 	}
@@ -155,26 +156,27 @@ static bool tells_count(const struct waiter *w)
 }
 
 /* Who comes before it, as namespace and name. */
-static const char *keeper_name(const struct engine *e, const struct waiter *w, struct plan *plan)
+static const char *keeper_name(
+	const struct wholes *wholes, const struct waiter *w, struct emitter *out)
 {
 	if (w->passed.kept_for == 0) {
 		return NULL;
 	}
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
-	const struct pod *pod = e->wholes.keepers.items[w->passed.kept_for - 1].pod;
+	const struct pod *pod = wholes->keepers.items[w->passed.kept_for - 1].pod;
 	str_append_format(&text, "%s/%s", pod->ns, pod->name);
-	return arena_strdup(&plan->arena, str_text(&text));
+	return arena_strdup(&out->plan->arena, str_text(&text));
 }
 
 /* The miss is that with most free compute; what is told is memory. */
-static void name_most_memory(struct engine *e, struct waiter *w)
+static void name_most_memory(struct needs *needs, struct waiter *w)
 {
 	struct claims_of claims;
-	struct place_request r = asked_now(e, w, &claims);
-	uint32_t gpu = place_most_memory(&e->picture.snap, &r);
+	struct place_request r = asked_now(needs, w, &claims);
+	uint32_t gpu = place_most_memory(&needs->picture->snap, &r);
 	if (gpu != PLACE_NOWHERE) {
-		const struct place_gpu *g = &e->picture.snap.gpus.items[gpu];
-		w->miss.best_node = e->picture.snap.nodes.items[g->node].noun->name;
+		const struct place_gpu *g = &needs->picture->snap.gpus.items[gpu];
+		w->miss.best_node = needs->picture->snap.nodes.items[g->node].noun->name;
 		w->miss.best_gpu = gpu;
 		w->miss.best_milli = g->free_milli;
 		w->miss.best_mib = g->free_mib;
@@ -229,32 +231,34 @@ static struct quota_view quota_now(const struct quotas *quotas, const struct wai
 	return quota;
 }
 
-static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
+static void tell_waiting(
+	struct scheduling *sched, struct waiter *w, int64_t now, struct emitter *out)
 {
-	if (!is_time(&e->picture, w, now)) {
+	struct picture *picture = sched->picture;
+	if (!is_time(picture, w, now)) {
 		return;
 	}
 	struct unfit_tally unfit = {0};
-	survey(e, w, &unfit);
+	survey(sched->needs, w, &unfit);
 	struct lack_tally lacks;
 	if (w->reason == REASON_SHORT_MEMORY) {
-		name_most_memory(e, w);
+		name_most_memory(sched->needs, w);
 	}
 	int64_t next = w->retry_at > w->refused_until ? w->retry_at : w->refused_until;
-	struct inject_words injection = inject_words(&e->inject, w, &plan->arena);
+	struct inject_words injection = inject_words(sched->inject, w, &out->plan->arena);
 	next = injection.next > 0 ? injection.next : next;
 	struct claims_of claims = {.count = 0};
 	if (w->reason == REASON_VOLUME_NOT_READY) {
-		(void)needs_claims(e->world, &w->pod, &claims);
+		(void)needs_claims(picture->world, &w->pod, &claims);
 	}
-	struct quota_view quota = quota_now(&e->quotas, w);
-	const char *rule = NULL, *theirs = failure_of(&e->picture, w);
+	struct quota_view quota = quota_now(sched->quotas, w);
+	const char *rule = NULL, *theirs = failure_of(picture, w);
 	if (w->reason == REASON_EXCLUSIVE) {
-		company_explain(&e->companies, w, &rule, &theirs);
+		company_explain(sched->companies, w, &rule, &theirs);
 	} else if (w->reason == REASON_STARTS_IN_TURN) {
-		rule = turn_name(&e->turns, w, &plan->arena, &next);
+		rule = turn_name(sched->turns, w, &out->plan->arena, &next);
 	}
-	const char *policy = policy_that_refused(w, &plan->arena);
+	const char *policy = policy_that_refused(w, &out->plan->arena);
 	struct explain_facts f = {.want_milli = w->asked.milli,
 		.want_mib = w->asked.mem_mib,
 		.quota_milli = quota.hard_milli,
@@ -267,33 +271,35 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		.best_milli = w->miss.best_milli,
 		.best_mib = w->miss.best_mib,
 		.unfit = &unfit,
-		.lacks = count_lacks(e, w, &lacks) ? &lacks : NULL,
+		.lacks = count_lacks(sched->needs, w, &lacks) ? &lacks : NULL,
 		.claim = claims.blocker,
 		.count = tells_count(w) ? waiter_count(w) : 0,
-		.limit = injection.times > 0 ? injection.times : most_tenants(&e->picture, w),
+		.limit = injection.times > 0 ? injection.times : most_tenants(picture, w),
 		.name = policy != NULL			  ? policy
 			: w->reason == REASON_OTHER_GATES ? other_gate(&w->pod)
 			: injection.class != NULL	  ? injection.class
 			: rule != NULL			  ? rule
-			: w->passed.kept_for != 0	  ? keeper_name(e, w, plan)
+			: w->passed.kept_for != 0	  ? keeper_name(sched->wholes, w, out)
 							  : quota.name,
 		.asked_s = w->asked_for_s,
-		.refuser = policy_against_asking(&e->scale, w, &plan->arena),
+		.refuser = policy_against_asking(sched->scale, w, &out->plan->arena),
 		.waited_s = (now - w->first_seen) / 1000,
 		.next_s = next > now ? (next - now + 999) / 1000 : 0};
-	struct action *a = emit_about(e, plan, ACTION_CONDITION, about_waiter(w));
-	a->resource_version = arena_strdup(&plan->arena, w->pod.resource_version);
+	struct action *a = emit_about(out, ACTION_CONDITION, about_waiter(w));
+	a->resource_version = arena_strdup(&out->plan->arena, w->pod.resource_version);
 	a->is_true = false;
 	a->reason = w->reason;
-	a->message = sentence(plan, w->reason, &f);
+	a->message = sentence(out->plan, w->reason, &f);
 	w->condition_at = now;
 	w->condition_reason = w->reason;
 }
 
 /* C35. Nobody makes a bare pod anew, so it is not given back: its owner is told, once. */
-static void tell_bare(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
+static void tell_bare(
+	const struct picture *picture, struct waiter *w, int64_t now, struct emitter *out)
 {
-	if (!text_empty(w->pod.owner.uid) || w->judged != e->time.step || w->vain_since < 0) {
+	if (!text_empty(w->pod.owner.uid) || w->judged != picture->time->step ||
+		w->vain_since < 0) {
 		return;
 	}
 	if (!reason_would_run_whole(w->reason)) {
@@ -301,33 +307,33 @@ static void tell_bare(struct engine *e, struct waiter *w, int64_t now, struct pl
 		return;
 	}
 	w->vain_since = w->vain_since > 0 ? w->vain_since : now;
-	const struct policy *p = policy_of(e->world, &w->pod).policy;
+	const struct policy *p = policy_of(picture->world, &w->pod).policy;
 	int64_t minutes = p != NULL ? p->rollout.give_back_min : 0;
 	int64_t due = w->vain_since + minutes * 60000;
 	if (minutes == 0 || now < due) {
-		wake_by(&e->time, minutes == 0 ? TIME_NEVER : due);
+		wake_by(picture->time, minutes == 0 ? TIME_NEVER : due);
 		return;
 	}
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
 	explain_in_vain(&text, w->reason, minutes);
-	struct action *a = emit_event(e, plan, about_waiter(w), str_text(&text));
-	a->resource_version = arena_strdup(&plan->arena, w->pod.resource_version);
+	struct action *a = emit_event(out, about_waiter(w), str_text(&text));
+	a->resource_version = arena_strdup(&out->plan->arena, w->pod.resource_version);
 	a->event_reason = "WaitsInVain";
 	a->warning = true;
 	w->vain_since = -1;
 }
 
 /* A pod whose gate is gone and that we remember placing: say so once. */
-static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
+static void tell_placed(const struct picture *picture, struct waiter *w, struct emitter *out)
 {
-	if (w->seen == e->time.step || w->condition_reason == REASON_PLACED) {
+	if (w->seen == picture->time->step || w->condition_reason == REASON_PLACED) {
 		return;
 	}
-	const struct world_pod *p = world_pod_by_uid(e->world, w->uid);
+	const struct world_pod *p = world_pod_by_uid(picture->world, w->uid);
 	if (p == NULL || p->gpu->uuid == NULL) {
 		return;
 	}
-	const struct holder *h = holder_of_tenant(&e->book, p->gpu);
+	const struct holder *h = holder_of_tenant(picture->book, p->gpu);
 	struct explain_facts f = {.want_milli = p->gpu->milli,
 		.want_mib = p->gpu->mem_mib,
 		.count = p->gpu->devices > 1 ? p->gpu->devices : 0,
@@ -336,7 +342,7 @@ static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
 		.value = pod_lost_mps(&w->pod) ? LOST_MPS : NULL,
 		.left = &w->pod};
 	/* Not all that is remembered has looked at its pod: an entry of the ledger is enough. */
-	emit_event(e, plan, about_pod(p), sentence(plan, REASON_PLACED, &f))->reason =
+	emit_event(out, about_pod(p), sentence(out->plan, REASON_PLACED, &f))->reason =
 		REASON_PLACED;
 	w->condition_reason = REASON_PLACED;
 	/* What was told while it waited does not hold back the correction. */
@@ -344,15 +350,15 @@ static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
 }
 
 /* The condition still says that it waits although it runs: correct it. */
-static void correct_placed(struct engine *e, int64_t now, struct plan *plan)
+static void correct_placed(const struct picture *picture, int64_t now, struct emitter *out)
 {
-	vec_for_each (const uint32_t, i, &e->picture.unsettled) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, *i);
+	vec_for_each (const uint32_t, i, &picture->unsettled) {
+		const struct world_pod *p = world_class_at(picture->world, WORLD_TENANT, *i);
 		if (p->gpu->gated || !p->gpu->waiting_shown || p->gpu->uuid == NULL ||
 			world_pod_terminal(p)) {
 			continue;
 		}
-		struct waiter *w = waiter_touch(&e->book, world_pod_uid(p), now);
+		struct waiter *w = waiter_touch(picture->book, world_pod_uid(p), now);
 		if (w->condition_reason == REASON_PLACED && w->condition_at != 0 &&
 			now - w->condition_at < TELL_EVERY_MS) {
 			continue;
@@ -361,35 +367,36 @@ static void correct_placed(struct engine *e, int64_t now, struct plan *plan)
 			.want_mib = p->gpu->mem_mib,
 			.count = p->gpu->devices > 1 ? p->gpu->devices : 0,
 			.gpu = p->gpu->uuid};
-		struct action *a = emit_about(e, plan, ACTION_CONDITION, about_pod(p));
+		struct action *a = emit_about(out, ACTION_CONDITION, about_pod(p));
 		a->is_true = true;
 		a->reason = REASON_PLACED;
-		a->message = sentence(plan, REASON_PLACED, &f);
+		a->message = sentence(out->plan, REASON_PLACED, &f);
 		w->condition_reason = REASON_PLACED;
 		w->condition_at = now;
 	}
 }
 
-void report_waiting(struct engine *e, struct engine_now now, struct plan *plan)
+void report_waiting(struct scheduling *sched, struct engine_now now, struct emitter *out)
 {
-	memset(e->report.by_reason, 0, sizeof e->report.by_reason);
-	e->report.waiting = (uint32_t)e->ranked.count;
-	for (size_t i = 0; i < e->ranked.count; i++) {
-		struct waiter *w = e->ranked.items[i].waiter;
-		e->report.by_reason[w->reason]++;
-		tell_waiting(e, w, now.mono_ms, plan);
-		tell_bare(e, w, now.mono_ms, plan);
+	const struct picture *picture = sched->picture;
+	memset(sched->report->by_reason, 0, sizeof sched->report->by_reason);
+	sched->report->waiting = (uint32_t)sched->ranked->count;
+	for (size_t i = 0; i < sched->ranked->count; i++) {
+		struct waiter *w = sched->ranked->items[i].waiter;
+		sched->report->by_reason[w->reason]++;
+		tell_waiting(sched, w, now.mono_ms, out);
+		tell_bare(picture, w, now.mono_ms, out);
 		/* Names of nodes die with the snapshot. */
 		w->miss.best_node = NULL;
 		w->passed.kept_for = 0;
 	}
-	for (size_t i = 0; i < e->book.waiters.count; i++) {
-		tell_placed(e, e->book.waiters.items[i], plan);
+	for (size_t i = 0; i < picture->book->waiters.count; i++) {
+		tell_placed(picture, picture->book->waiters.items[i], out);
 	}
-	correct_placed(e, now.mono_ms, plan);
-	e->report.granted_milli = 0;
-	vec_for_each (const struct place_gpu, g, &e->picture.snap.gpus) {
-		e->report.granted_milli +=
+	correct_placed(picture, now.mono_ms, out);
+	sched->report->granted_milli = 0;
+	vec_for_each (const struct place_gpu, g, &picture->snap.gpus) {
+		sched->report->granted_milli +=
 			g->state == GPU_OPENING ? 0 : MODEL_GPU_MILLI - g->free_milli;
 	}
 }

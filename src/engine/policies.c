@@ -121,10 +121,10 @@ static enum telling telling(struct policies *policies, const struct pod *pod, en
 	return first ? TELL_FIRST : again ? TELL_AGAIN : TELL_NOT;
 }
 
-static struct action *tell(struct engine *e, struct plan *plan, enum action_type type,
-	const struct pod *pod, enum reason reason)
+static struct action *tell(
+	struct emitter *out, enum action_type type, const struct pod *pod, enum reason reason)
 {
-	struct action *a = emit_about(e, plan, type, (struct about){pod->ns, pod->name, pod->uid});
+	struct action *a = emit_about(out, type, (struct about){pod->ns, pod->name, pod->uid});
 	a->regarding_kind = "Pod";
 	a->regarding_api_version = "v1";
 	a->warning = true;
@@ -134,64 +134,64 @@ static struct action *tell(struct engine *e, struct plan *plan, enum action_type
 
 /* The pod started whole because of what was written on it: an event and a condition say which line.
  */
-static void tell_bad(struct engine *e, struct plan *plan, const struct pod *pod, enum reason reason,
-	const struct str *text)
+static void tell_bad(struct policies *policies, struct emitter *out, const struct pod *pod,
+	enum reason reason, const struct str *text)
 {
 	bool shown = text_equals(pod->placed.reason, reason_name(reason));
 	if (shown || pod_is_terminal(pod)) {
 		return;
 	}
-	enum telling how = telling(&e->policies, pod, reason);
+	enum telling how = telling(policies, pod, reason);
 	if (how == TELL_FIRST) {
-		tell(e, plan, ACTION_EVENT, pod, reason)->message =
-			arena_strdup(&plan->arena, str_text(text));
+		tell(out, ACTION_EVENT, pod, reason)->message =
+			arena_strdup(&out->plan->arena, str_text(text));
 	}
 	if (how != TELL_NOT) {
-		tell(e, plan, ACTION_CONDITION, pod, reason)->message =
-			arena_strdup(&plan->arena, str_text(text));
+		tell(out, ACTION_CONDITION, pod, reason)->message =
+			arena_strdup(&out->plan->arena, str_text(text));
 	}
 }
 
 /* Somebody has put it right since. */
-static void tell_good(struct engine *e, struct plan *plan, const struct pod *pod)
+static void tell_good(struct policies *policies, struct emitter *out, const struct pod *pod)
 {
 	enum reason shown = reason_parse(pod->placed.reason);
 	bool ours = pod->placed.type != NULL && !pod->placed.is_true &&
 		    (shown == REASON_BAD_VALUE || shown == REASON_POLICY_NOT_FOUND);
-	if (!ours || pod_is_terminal(pod) || telling(&e->policies, pod, REASON_WHOLE) == TELL_NOT) {
+	if (!ours || pod_is_terminal(pod) || telling(policies, pod, REASON_WHOLE) == TELL_NOT) {
 		return;
 	}
 	CLEANUP(str_finish) struct str text = STR_INIT(NOTE_MAX);
 	explain_put_right(&text);
-	struct action *a = tell(e, plan, ACTION_CONDITION, pod, REASON_WHOLE);
+	struct action *a = tell(out, ACTION_CONDITION, pod, REASON_WHOLE);
 	a->is_true = true;
-	a->message = arena_strdup(&plan->arena, str_text(&text));
+	a->message = arena_strdup(&out->plan->arena, str_text(&text));
 }
 
 /* C34: a share was asked for, and the nodes that it may use have none to give. */
-static bool tell_unshared(
-	struct engine *e, struct plan *plan, const struct pod *pod, const struct ask *ask)
+static bool tell_unshared(struct policies *policies, struct emitter *out, const struct pod *pod,
+	const struct ask *ask)
 {
-	const struct runtime_class *class = runtime_of(&e->runtime);
+	const struct runtime_class *class = runtime_of(policies->picture->runtime);
 	struct unfit_tally why;
-	if (!ask_is_present(ask) || !pools_refuse(e->pools, e->world, pod,
+	if (!ask_is_present(ask) || !pools_refuse(policies->pools, policies->picture->world, pod,
 					    class != NULL ? &class->selector : NULL, &why)) {
 		return false;
 	}
 	CLEANUP(str_finish) struct str text = STR_INIT(NOTE_MAX);
 	explain(&text, REASON_NO_SHARE_NODE, &(struct explain_facts){.unfit = &why});
-	tell_bad(e, plan, pod, REASON_NO_SHARE_NODE, &text);
+	tell_bad(policies, out, pod, REASON_NO_SHARE_NODE, &text);
 	return true;
 }
 
-static void look_for_bad_notes(struct engine *e, struct plan *plan, const struct pod *pod,
-	const struct policy_choice *choice, const struct namespace *ns)
+static void look_for_bad_notes(struct policies *policies, struct emitter *out,
+	const struct pod *pod, const struct policy_choice *choice, const struct namespace *ns)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(NOTE_MAX);
 	struct ask ask = ask_read(pod, ns);
 	if (choice->reason == REASON_POLICY_NOT_FOUND) {
 		explain(&text, choice->reason, &(struct explain_facts){.name = choice->missing});
-		tell_bad(e, plan, pod, choice->reason, &text);
+		tell_bad(policies, out, pod, choice->reason, &text);
 		return;
 	}
 	const struct bad_note *bad = ask.bad_count > 0	     ? &ask.bad[0]
@@ -199,29 +199,29 @@ static void look_for_bad_notes(struct engine *e, struct plan *plan, const struct
 							     : NULL;
 	if (bad != NULL) {
 		explain_bad_note(&text, bad->key, bad->value, bad->expected);
-		tell_bad(e, plan, pod, REASON_BAD_VALUE, &text);
+		tell_bad(policies, out, pod, REASON_BAD_VALUE, &text);
 		return;
 	}
-	if (!tell_unshared(e, plan, pod, &ask)) {
-		tell_good(e, plan, pod);
+	if (!tell_unshared(policies, out, pod, &ask)) {
+		tell_good(policies, out, pod);
 	}
 }
 
-static void visit(struct engine *e, const struct world_pod *wp, struct plan *plan)
+static void visit(struct policies *policies, const struct world_pod *wp, struct emitter *out)
 {
-	struct policies_pass *p = e->policies.pass;
+	struct policies_pass *p = policies->pass;
 	struct pod pod;
 	if (wp->gpu == NULL || wp->gpu->class == WORLD_CAPACITY || wp->gpu->class == WORLD_PROBE ||
 		world_pod_terminal(wp) || !world_pod_unpack(wp, &p->arena, &pod)) {
 		return;
 	}
-	const struct world_namespace *n = world_namespace_find(e->world, wp->ns);
+	const struct world_namespace *n = world_namespace_find(policies->picture->world, wp->ns);
 	const struct namespace *ns = n != NULL && n->known ? &n->noun : NULL;
-	struct policy_set set = policy_set_of(e->world);
+	struct policy_set set = policy_set_of(policies->picture->world);
 	struct policy_subject who = policy_subject_of(&pod, ns);
 	struct policy_choice choice = policy_choose(&set, &who);
 	if (wp->gpu->class == WORLD_WHOLE || wp->gpu->class == WORLD_PENDING) {
-		look_for_bad_notes(e, plan, &pod, &choice, ns);
+		look_for_bad_notes(policies, out, &pod, &choice, ns);
 	}
 	if (first_of_workload(p, &pod, &who.owner)) {
 		policy_tally_add(&set, &who, p->cells.items);
@@ -235,20 +235,20 @@ static bool status_is_right(const struct policy *p, const struct policy_tally *t
 	       p->status_automated == t->automated && p->status_overlapping == t->overlapping;
 }
 
-static void pass_end(struct engine *e, int64_t now, struct plan *plan)
+static void pass_end(struct policies *policies, int64_t now, struct emitter *out)
 {
-	struct policies_pass *p = e->policies.pass;
-	struct policy_set set = policy_set_of(e->world);
+	struct policies_pass *p = policies->pass;
+	struct policy_set set = policy_set_of(policies->picture->world);
 	p->running = false;
 	for (uint32_t i = 0; i < set.count && i < p->cells.count; i++) {
 		const struct policy *policy = set.items[i];
 		if (status_is_right(policy, &p->cells.items[i])) {
 			continue;
 		}
-		struct action *a = emit(e, plan, ACTION_POLICY_STATUS);
-		a->name = arena_strdup(&plan->arena, policy->name);
-		a->uid = arena_strdup(&plan->arena, policy->uid);
-		a->resource_version = arena_strdup(&plan->arena, policy->resource_version);
+		struct action *a = emit(out, ACTION_POLICY_STATUS);
+		a->name = arena_strdup(&out->plan->arena, policy->name);
+		a->uid = arena_strdup(&out->plan->arena, policy->uid);
+		a->resource_version = arena_strdup(&out->plan->arena, policy->resource_version);
 		a->generation = policy->generation;
 		a->matched = p->cells.items[i].matched;
 		a->automated = p->cells.items[i].automated;
@@ -268,37 +268,39 @@ static void pass_end(struct engine *e, int64_t now, struct plan *plan)
 	map_clear(&p->met_index);
 }
 
-void policies_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
+void policies_step(
+	struct policies *policies, struct engine_now now, uint32_t budget, struct emitter *out)
 {
-	struct policies_pass *p = policies_pass_of(&e->policies);
-	bool changed = e->policies.version != world_policy_version(e->world);
+	const struct picture *picture = policies->picture;
+	struct policies_pass *p = policies_pass_of(policies);
+	bool changed = policies->version != world_policy_version(picture->world);
 	bool again = p->asked_at != 0 && now.mono_ms - p->asked_at >= AGAIN_MS;
 	if (!p->running) {
 		if (!changed && !again) {
 			return;
 		}
 		if (now.mono_ms - p->started_at < PASS_EVERY_MS) {
-			wake_by(&e->time, p->started_at + PASS_EVERY_MS);
+			wake_by(picture->time, p->started_at + PASS_EVERY_MS);
 			return;
 		}
 		p->asked_at = again ? 0 : p->asked_at;
-		pass_begin(&e->policies, p, now.mono_ms);
+		pass_begin(policies, p, now.mono_ms);
 	}
 	/* Cells belong to places in the set: another set, another pass. */
-	if (p->cells.count != policy_set_of(e->world).count) {
-		pass_begin(&e->policies, p, now.mono_ms);
+	if (p->cells.count != policy_set_of(picture->world).count) {
+		pass_begin(policies, p, now.mono_ms);
 	}
-	uint32_t slots = (uint32_t)world_pod_slots(e->world);
+	uint32_t slots = (uint32_t)world_pod_slots(picture->world);
 	for (uint32_t work = 0; p->at < slots && work < budget; p->at++) {
-		const struct world_pod *wp = world_pod_at(e->world, p->at);
+		const struct world_pod *wp = world_pod_at(picture->world, p->at);
 		work += wp != NULL && wp->gpu != NULL ? 16 : 1;
 		if (wp != NULL) {
-			visit(e, wp, plan);
+			visit(policies, wp, out);
 			arena_reset(&p->arena);
 		}
 	}
 	if (p->at == slots) {
-		pass_end(e, now.mono_ms, plan);
+		pass_end(policies, now.mono_ms, out);
 	}
 }
 

@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "size/policy_resolution.h"
 
+struct emitter;
 struct picture;
 struct plan;
 struct pools;
@@ -50,7 +51,8 @@ struct policies {
 };
 
 /* policies.c: GPUPolicy status, and what people wrote that cannot be read */
-void policies_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan);
+void policies_step(
+	struct policies *policies, struct engine_now now, uint32_t budget, struct emitter *out);
 bool policies_running(const struct policies *policies); /* a pass has slices left */
 void policies_finish(struct policies *policies);
 struct policies_pass *policies_pass_of(struct policies *policies); /* made when first asked for */

@@ -137,43 +137,44 @@ static struct choice choose_many(
 }
 
 /* All that was asked when a GPU was looked for, which lasted for that look only. */
-static struct choice look_for(struct engine *e, struct waiter *w)
+static struct choice look_for(struct preempting *preempting, struct waiter *w)
 {
+	struct picture *picture = preempting->picture;
 	struct choice nowhere = {.gpu = WORLD_NONE};
 	struct place_request r = w->asked;
 	struct claims_of claims;
 	struct quota_view quota;
-	if (needs_claims(e->world, &w->pod, &claims) != REASON_NONE) {
+	if (needs_claims(picture->world, &w->pod, &claims) != REASON_NONE) {
 		return nowhere;
 	}
-	int64_t left = quotas_left(&e->quotas, w, &quota) / waiter_count(w);
+	int64_t left = quotas_left(preempting->scheduling->quotas, w, &quota) / waiter_count(w);
 	r.pod = &w->pod;
-	r.company = manners_of_waiter(&e->companies, w).company;
+	r.company = manners_of_waiter(preempting->scheduling->companies, w).company;
 	r.mps = pod_is_mps(&w->pod);
 	r.claims = claims.items;
 	r.claim_count = claims.count;
-	r.apart = neighbours_mark(e, &w->pod);
+	r.apart = neighbours_mark(preempting->scheduling->needs, &w->pod);
 	r.quota_left_milli = quota.name != NULL ? left : 0;
 	if (quota.name != NULL && left <= 0) {
 		return nowhere;
 	}
-	landings_lift(&e->picture, w);
-	hold_lift(&e->picture, w);
-	struct choice found = waiter_count(w) > 1 ? choose_many(&e->preempting, w, &r)
-						  : choose(&e->preempting, w, &r);
-	hold_settle(&e->picture, w, NULL);
-	landings_settle(&e->picture, w, NULL);
+	landings_lift(picture, w);
+	hold_lift(picture, w);
+	struct choice found =
+		waiter_count(w) > 1 ? choose_many(preempting, w, &r) : choose(preempting, w, &r);
+	hold_settle(picture, w, NULL);
+	landings_settle(picture, w, NULL);
 	return found;
 }
 
-enum evict_state preempt_one(struct engine *e, const struct pod *for_whom,
-	const struct world_pod *victim, struct plan *plan)
+enum evict_state preempt_one(struct evictions *evictions, const struct pod *for_whom,
+	const struct world_pod *victim, struct emitter *out)
 {
 	char name[512];
 	snprintf(name, sizeof name, "%.200s/%.253s", for_whom->ns, for_whom->name);
 	struct evict_why why = {
 		.reason = REASON_PREEMPTED, .facts = {.name = name, .limit = for_whom->priority}};
-	return evict_tenant(e, victim, &why, plan);
+	return evict_tenant(evictions, victim, &why, out);
 }
 
 void gpus_list(const struct picture *picture, const uint32_t *gpus, uint32_t count, struct str *out)
@@ -189,48 +190,50 @@ void gpus_list(const struct picture *picture, const uint32_t *gpus, uint32_t cou
 }
 
 /* What somebody else's departure frees is not held: it goes to whoever ranks first. */
-static void preempt_for(struct engine *e, struct waiter *w, struct plan *plan)
+static void preempt_for(struct preempting *preempting, struct waiter *w, struct emitter *out)
 {
-	struct choice found = look_for(e, w);
-	w->preempt_at = e->time.now + PREEMPT_LATER_MS;
+	const struct picture *picture = preempting->picture;
+	struct choice found = look_for(preempting, w);
+	w->preempt_at = picture->time->now + PREEMPT_LATER_MS;
 	if (found.gpu == WORLD_NONE) {
 		return;
 	}
 	CLEANUP(str_finish) struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
 	uint32_t one[] = {found.gpu};
-	gpus_list(&e->picture, found.count > 0 ? found.gpus : one,
-		found.count > 0 ? found.count : 1, &uuids);
+	gpus_list(picture, found.count > 0 ? found.gpus : one, found.count > 0 ? found.count : 1,
+		&uuids);
 	/* Nobody goes for who may get nothing there. */
-	if (inject_asks(&e->inject, &w->pod, e->picture.snap_gpus.items[found.gpu].holder)) {
+	if (inject_asks(preempting->scheduling->inject, &w->pod,
+		    picture->snap_gpus.items[found.gpu].holder)) {
 		return;
 	}
 	bool goes_on = hold_is_on(w, found.gpu);
 	enum evict_state state = EVICT_GOING;
 	if (found.first != NULL) {
-		state = preempt_one(e, &w->pod, found.first, plan);
+		state = preempt_one(preempting->evictions, &w->pod, found.first, out);
 	}
 	bool moves = state == EVICT_SENT || (goes_on && state == EVICT_GOING);
 	if (moves) {
-		hold_make(&e->time, w, str_text(&uuids), &found.share);
+		hold_make(picture->time, w, str_text(&uuids), &found.share);
 	}
 	if (moves || goes_on) {
-		w->preempt_at = e->time.now + PREEMPT_SOON_MS;
+		w->preempt_at = picture->time->now + PREEMPT_SOON_MS;
 	}
 }
 
 /* Those that come before the tenant; NULL: the rest. How many GPUs that took a look at. */
 static size_t preempt_wholes(
-	struct engine *e, size_t *next, const struct pod *tenant, struct plan *plan)
+	struct preempting *preempting, size_t *next, const struct pod *tenant, struct emitter *out)
 {
 	size_t looked_at = 0;
-	for (; *next < e->wholes.ranked.count; (*next)++) {
-		struct whole *w = e->wholes.ranked.items[*next];
+	for (; *next < preempting->scheduling->wholes->ranked.count; (*next)++) {
+		struct whole *w = preempting->scheduling->wholes->ranked.items[*next];
 		if (tenant != NULL && pod_rank_class(&w->pod, tenant) > 0) {
 			break;
 		}
-		if (looked_at < LOOK_GPUS && whole_preempt_is_due(&e->picture, w)) {
-			looked_at += e->picture.snap.gpus.count;
-			whole_preempt(e, w, plan);
+		if (looked_at < LOOK_GPUS && whole_preempt_is_due(preempting->picture, w)) {
+			looked_at += preempting->picture->snap.gpus.count;
+			whole_preempt(preempting, w, out);
 		}
 	}
 	return looked_at;
@@ -238,45 +241,47 @@ static size_t preempt_wholes(
 
 /* One after the other until that is enough for one look; the next goes on where it ended, so that
  * those for whom there is never anybody to displace do not keep the others from being looked at. */
-static void look_round(struct engine *e, struct plan *plan)
+static void look_round(struct preempting *p, struct emitter *out)
 {
-	struct preempting *p = &e->preempting;
-	size_t looked_at = 0, next = 0, i = p->from < e->ranked.count ? p->from : 0;
-	for (; i < e->ranked.count && looked_at < LOOK_GPUS; i++) {
-		struct waiter *w = e->ranked.items[i].waiter;
-		looked_at += preempt_wholes(e, &next, &w->pod, plan);
-		if (!is_due(&e->picture, w)) {
+	const struct picture *picture = p->picture;
+	size_t looked_at = 0, next = 0, i = p->from < p->scheduling->ranked->count ? p->from : 0;
+	for (; i < p->scheduling->ranked->count && looked_at < LOOK_GPUS; i++) {
+		struct waiter *w = p->scheduling->ranked->items[i].waiter;
+		looked_at += preempt_wholes(p, &next, &w->pod, out);
+		if (!is_due(picture, w)) {
 			continue;
 		}
 		/* Nobody goes for a pod that the scheduler may refuse for what is not judged. */
-		if (may_preempt_others(e->world, &w->pod) && whole_is_judged(&w->pod)) {
-			looked_at += e->picture.snap.gpus.count;
-			preempt_for(e, w, plan);
+		if (may_preempt_others(picture->world, &w->pod) && whole_is_judged(&w->pod)) {
+			looked_at += picture->snap.gpus.count;
+			preempt_for(p, w, out);
 		} else {
-			w->preempt_at = e->time.now + PREEMPT_LATER_MS;
+			w->preempt_at = picture->time->now + PREEMPT_LATER_MS;
 		}
 	}
-	p->from = i < e->ranked.count ? i : 0;
+	p->from = i < p->scheduling->ranked->count ? i : 0;
 	if (looked_at < LOOK_GPUS) {
-		(void)preempt_wholes(e, &next, NULL, plan);
+		(void)preempt_wholes(p, &next, NULL, out);
 	}
 }
 
-void preempt_tenants(struct engine *e, struct plan *plan)
+void preempt_tenants(struct preempting *preempting, struct emitter *out)
 {
+	const struct picture *picture = preempting->picture;
 	/* An unfinished step has not looked at everybody. */
-	if (plan->unfinished || e->scheduling.resume != 0 || !anyone_is_due(&e->scheduling)) {
+	if (out->plan->unfinished || preempting->scheduling->resume != 0 ||
+		!anyone_is_due(preempting->scheduling)) {
 		return;
 	}
-	if (e->time.now < e->preempting.next_at) {
-		wake_by(&e->time, e->preempting.next_at);
+	if (picture->time->now < preempting->next_at) {
+		wake_by(picture->time, preempting->next_at);
 		return;
 	}
-	e->preempting.next_at = e->time.now + LOOK_MS;
-	incumbents_gather(&e->preempting);
-	look_round(e, plan);
-	if (anyone_is_due(&e->scheduling)) {
-		wake_by(&e->time, e->preempting.next_at);
+	preempting->next_at = picture->time->now + LOOK_MS;
+	incumbents_gather(preempting);
+	look_round(preempting, out);
+	if (anyone_is_due(preempting->scheduling)) {
+		wake_by(picture->time, preempting->next_at);
 	}
 }
 

@@ -23,7 +23,6 @@
 #include "incumbent.h"
 #include "siege.h"
 
-struct engine;
 struct picture;
 struct plan;
 struct pod;
@@ -47,12 +46,12 @@ struct preempting {
 #define PREEMPT_LATER_MS 5000
 
 /* After the decisions of a step. */
-void preempt_tenants(struct engine *e, struct plan *plan);
+void preempt_tenants(struct preempting *preempting, struct emitter *out);
 void preempting_finish(struct preempting *p);
 /* By its own preemptionPolicy and by its policy's `preemption`. */
 bool may_preempt_others(const struct world *world, const struct pod *pod);
-enum evict_state preempt_one(struct engine *e, const struct pod *for_whom,
-	const struct world_pod *victim, struct plan *plan);
+enum evict_state preempt_one(struct evictions *evictions, const struct pod *for_whom,
+	const struct world_pod *victim, struct emitter *out);
 /* The UUIDs of these GPUs of the snapshot as a list, those that are known. */
 void gpus_list(
 	const struct picture *picture, const uint32_t *gpus, uint32_t count, struct str *out);
@@ -61,6 +60,6 @@ void gpus_list(
 bool whole_preempt_is_due(const struct picture *picture, const struct whole *w);
 /* When it will be; TIME_NEVER: it will not. */
 int64_t whole_preempt_due_at(const struct picture *picture, const struct whole *w);
-void whole_preempt(struct engine *e, struct whole *w, struct plan *plan);
+void whole_preempt(struct preempting *preempting, struct whole *w, struct emitter *out);
 
 #endif

@@ -38,23 +38,22 @@ void ranking_finish(struct ranking *r)
 }
 
 /* Those who had a rank, each in its place, with gaps for those who have left; and the others. */
-static void gather(struct engine *e)
+static void gather(struct ranking *r, const struct picture *picture, struct ranked *ranked)
 {
 	static const struct candidate gap = {NULL, 0};
-	struct ranking *r = &e->ranking;
-	size_t before = e->ranked.count;
+	size_t before = ranked->count;
 	VEC_CLEAR(&r->kept);
 	VEC_CLEAR(&r->fresh);
 	for (size_t i = 0; i < before; i++) {
 		VEC_PUSH(&r->kept, gap);
 	}
-	vec_for_each (const uint32_t, i, &e->picture.unsettled) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, *i);
+	vec_for_each (const uint32_t, i, &picture->unsettled) {
+		const struct world_pod *p = world_class_at(picture->world, WORLD_TENANT, *i);
 		if (!p->gpu->gated || p->deleting || world_pod_terminal(p)) {
 			continue;
 		}
-		struct candidate c = {waiter_of(&e->book, p, e->time.now),
-			world_class_slot(e->world, WORLD_TENANT, *i)};
+		struct candidate c = {waiter_of(picture->book, p, picture->time->now),
+			world_class_slot(picture->world, WORLD_TENANT, *i)};
 		waiter_refresh(c.waiter, p);
 		if (c.waiter->ranked > 0 && c.waiter->ranked == r->last) {
 			r->kept.items[c.waiter->rank] = c;
@@ -64,33 +63,32 @@ static void gather(struct engine *e)
 	}
 }
 
-static void push(struct engine *e, const struct candidate *c)
+static void push(struct ranked *ranked, const struct step_time *time, const struct candidate *c)
 {
-	c->waiter->ranked = e->time.step;
-	c->waiter->rank = (uint32_t)e->ranked.count;
-	VEC_PUSH(&e->ranked, *c);
+	c->waiter->ranked = time->step;
+	c->waiter->rank = (uint32_t)ranked->count;
+	VEC_PUSH(ranked, *c);
 }
 
-void rank_waiters(struct engine *e)
+void rank_waiters(struct ranking *r, const struct picture *picture, struct ranked *ranked)
 {
-	struct ranking *r = &e->ranking;
-	gather(e);
+	gather(r, picture, ranked);
 	if (r->fresh.count > 1) {
 		qsort(r->fresh.items, r->fresh.count, sizeof *r->fresh.items, by_rank);
 	}
-	VEC_CLEAR(&e->ranked);
+	VEC_CLEAR(ranked);
 	size_t next = 0;
 	vec_for_each (const struct candidate, c, &r->kept) {
 		if (c->waiter == NULL) {
 			continue;
 		}
 		for (; next < r->fresh.count && by_rank(&r->fresh.items[next], c) < 0; next++) {
-			push(e, &r->fresh.items[next]);
+			push(ranked, picture->time, &r->fresh.items[next]);
 		}
-		push(e, c);
+		push(ranked, picture->time, c);
 	}
 	for (; next < r->fresh.count; next++) {
-		push(e, &r->fresh.items[next]);
+		push(ranked, picture->time, &r->fresh.items[next]);
 	}
-	r->last = e->time.step;
+	r->last = picture->time->step;
 }

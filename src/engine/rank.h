@@ -6,7 +6,7 @@
 
 #include "base/vec.h"
 
-struct engine;
+struct picture;
 struct pod;
 struct waiter;
 struct world_pod;
@@ -34,7 +34,7 @@ struct ranking {
 };
 
 /* Fills e->ranked. */
-void rank_waiters(struct engine *e);
+void rank_waiters(struct ranking *r, const struct picture *picture, struct ranked *ranked);
 void ranking_finish(struct ranking *r);
 /* Less than 0: the first comes before the second. By priority and age, and by those alone. */
 int pod_rank_class(const struct pod *a, const struct pod *b);

@@ -102,73 +102,79 @@ static struct explain_facts facts_of(const struct book *book, const struct world
 }
 
 /* The condition stays True, for the pod has what Placed speaks of; its reason is what is new. */
-static void tell(struct engine *e, const struct world_pod *p, enum reason reason,
-	const struct explain_facts *facts, struct plan *plan)
+static void tell(const struct picture *picture, const struct world_pod *p, enum reason reason,
+	const struct explain_facts *facts, struct emitter *out)
 {
-	struct waiter *w = waiter_touch(&e->book, world_pod_uid(p), e->time.now);
-	bool too_soon = w->condition_at != 0 && e->time.now - w->condition_at < TELL_EVERY_MS;
+	struct waiter *w = waiter_touch(picture->book, world_pod_uid(p), picture->time->now);
+	bool too_soon =
+		w->condition_at != 0 && picture->time->now - w->condition_at < TELL_EVERY_MS;
 	if (p->gpu->told == reason || too_soon) {
 		return;
 	}
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
 	explain(&text, reason, facts);
-	struct action *a = emit_about(e, plan, ACTION_CONDITION, about_pod(p));
+	struct action *a = emit_about(out, ACTION_CONDITION, about_pod(p));
 	a->is_true = true;
 	a->reason = reason;
-	a->message = arena_strdup(&plan->arena, str_text(&text));
-	w->condition_at = e->time.now;
+	a->message = arena_strdup(&out->plan->arena, str_text(&text));
+	w->condition_at = picture->time->now;
 	w->condition_reason = reason;
 }
 
 /* It has been stuck for long enough to do something about it. */
-static void recycle(struct engine *e, const struct world_pod *p, int64_t since, struct plan *plan)
+static void recycle(struct evictions *evictions, struct shuns *shuns, const struct world_pod *p,
+	int64_t since, struct emitter *out)
 {
+	const struct picture *picture = evictions->picture;
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	const struct pod pod = pod_of(p, &arena);
 	const char *owner = text_or(pod.owner.uid, "");
-	int64_t rest = rest_of(&e->evictions, owner, since);
-	wake_by(&e->time, since + rest);
-	enum job_says job = job_owns(&pod) ? job_ask(e, &pod, plan) : JOB_SAYS_MAX;
+	int64_t rest = rest_of(evictions, owner, since);
+	wake_by(picture->time, since + rest);
+	enum job_says job = job_owns(&pod) ? job_ask(evictions, &pod, out) : JOB_SAYS_MAX;
 	if (job == JOB_ASKED) {
 		return;
 	}
-	struct explain_facts facts = facts_of(&e->book, p);
-	facts.waited_s = (e->time.now - since) / 1000;
+	struct explain_facts facts = facts_of(picture->book, p);
+	facts.waited_s = (picture->time->now - since) / 1000;
 	struct evict_why why = {.reason = REASON_RECYCLED, .facts = facts, .as_judged = true};
-	bool goes =
-		e->time.now - since >= rest && (owner_makes_anew(&pod.owner) || job == JOB_SPARES);
-	enum evict_state state = goes ? evict_tenant(e, p, &why, plan) : EVICT_HELD;
+	bool goes = picture->time->now - since >= rest &&
+		    (owner_makes_anew(&pod.owner) || job == JOB_SPARES);
+	enum evict_state state = goes ? evict_tenant(evictions, p, &why, out) : EVICT_HELD;
 	if (state == EVICT_SENT) {
-		recycled_count(&e->evictions, owner, since);
-		shun_refused(&e->shuns, &pod, facts.best_node, refused_ms(&e->evictions, owner));
+		recycled_count(evictions, owner, since);
+		shun_refused(shuns, &pod, facts.best_node, refused_ms(evictions, owner));
 	}
 	facts.name = job == JOB_COUNTS ? pod.owner.name : NULL;
 	if (state == EVICT_HELD || state == EVICT_REFUSED) {
-		tell(e, p, REASON_PINNED_UNSCHEDULABLE, &facts, plan);
+		tell(picture, p, REASON_PINNED_UNSCHEDULABLE, &facts, out);
 	}
 }
 
-static void look_at(struct engine *e, const struct world_pod *p, struct plan *plan)
+static void look_at(struct evictions *evictions, struct shuns *shuns, const struct world_pod *p,
+	struct emitter *out)
 {
-	int64_t since = stuck_since(&e->evictions, p);
-	if (e->time.now - since < e->cfg.stuck_ms) {
-		wake_by(&e->time, since + e->cfg.stuck_ms);
+	const struct picture *picture = evictions->picture;
+	int64_t since = stuck_since(evictions, p);
+	if (picture->time->now - since < picture->cfg->stuck_ms) {
+		wake_by(picture->time, since + picture->cfg->stuck_ms);
 	} else {
-		recycle(e, p, since, plan);
+		recycle(evictions, shuns, p, since, out);
 	}
 }
 
-void recycle_tenants(struct engine *e, struct plan *plan)
+void recycle_tenants(struct evictions *evictions, struct shuns *shuns, struct emitter *out)
 {
-	recycled_sweep(&e->evictions);
-	vec_for_each (const uint32_t, i, &e->picture.unsettled) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, *i);
+	const struct picture *picture = evictions->picture;
+	recycled_sweep(evictions);
+	vec_for_each (const uint32_t, i, &picture->unsettled) {
+		const struct world_pod *p = world_class_at(picture->world, WORLD_TENANT, *i);
 		if (is_stuck(p)) {
-			look_at(e, p, plan);
+			look_at(evictions, shuns, p, out);
 		} else if (p->gpu->told == REASON_PINNED_UNSCHEDULABLE && !p->gpu->gated &&
 			   p->node != WORLD_NONE && !world_pod_terminal(p)) {
-			struct explain_facts facts = facts_of(&e->book, p);
-			tell(e, p, REASON_PLACED, &facts, plan);
+			struct explain_facts facts = facts_of(picture->book, p);
+			tell(picture, p, REASON_PLACED, &facts, out);
 		}
 	}
 }

@@ -94,7 +94,7 @@ static bool within_quota(struct quotas *quotas, struct waiter *w)
 	return true;
 }
 
-bool waiter_asks(struct engine *e, struct waiter *w, struct claims_of *claims)
+bool waiter_asks(struct scheduling *sched, struct waiter *w, struct claims_of *claims)
 {
 	struct place_request r;
 	w->miss = (struct place_verdict){0};
@@ -103,21 +103,21 @@ bool waiter_asks(struct engine *e, struct waiter *w, struct claims_of *claims)
 		w->reason = REASON_TOO_COMPLEX;
 		return false;
 	}
-	w->reason = read_request(&e->scheduling, w, &r);
+	w->reason = read_request(sched, w, &r);
 	if (w->reason != REASON_NONE) {
 		return false;
 	}
 	w->asked = r;
-	if (!within_quota(&e->quotas, w)) {
+	if (!within_quota(sched->quotas, w)) {
 		return false;
 	}
-	w->reason = needs_claims(e->world, &w->pod, claims);
+	w->reason = needs_claims(sched->picture->world, &w->pod, claims);
 	if (w->reason != REASON_NONE) {
 		return false;
 	}
 	w->asked.claims = claims->items;
 	w->asked.claim_count = claims->count;
-	w->asked.apart = neighbours_mark(e, &w->pod);
+	w->asked.apart = neighbours_mark(sched->needs, &w->pod);
 	return true;
 }
 

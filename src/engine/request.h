@@ -5,12 +5,12 @@
 #include <stdbool.h>
 
 struct claims_of;
-struct engine;
+struct scheduling;
 struct waiter;
 
 /* What it asks for, in w->asked, and its volumes; false: it gets nothing now, and has the reason.
  */
-bool waiter_asks(struct engine *e, struct waiter *w, struct claims_of *claims);
+bool waiter_asks(struct scheduling *sched, struct waiter *w, struct claims_of *claims);
 void waiter_asked(struct waiter *w); /* lets go of what is of this step */
 
 #endif

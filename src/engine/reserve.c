@@ -73,28 +73,29 @@ static bool reserve_any(struct wholes *wholes, struct waiter *w, const struct pl
 	return reserved == 0;
 }
 
-static void reserve(struct engine *e, struct waiter *w)
+static void reserve(struct wholes *wholes, struct waiter *w)
 {
+	const struct picture *picture = wholes->picture;
 	struct claims_of claims;
-	bool due = e->time.now - w->passed.waits_since >= e->cfg.patience_ms ||
+	bool due = picture->time->now - w->passed.waits_since >= picture->cfg->patience_ms ||
 		   w->passed.by >= PASSED_MOST;
 	if (!due) {
-		wake_by(&e->time, w->passed.waits_since + e->cfg.patience_ms);
+		wake_by(picture->time, w->passed.waits_since + picture->cfg->patience_ms);
 		return;
 	}
-	if (e->wholes.reserved >= RESERVED_MOST || e->time.now < w->passed.vain_until ||
-		needs_claims(e->world, &w->pod, &claims) != REASON_NONE) {
+	if (wholes->reserved >= RESERVED_MOST || picture->time->now < w->passed.vain_until ||
+		needs_claims(picture->world, &w->pod, &claims) != REASON_NONE) {
 		return;
 	}
 	struct place_request r = w->asked;
 	r.pod = &w->pod;
 	r.claims = claims.items;
 	r.claim_count = claims.count;
-	r.apart = neighbours_mark(e, &w->pod);
-	bool vain = reserve_any(&e->wholes, w, &r);
-	w->passed.vain_until = vain ? e->time.now + VAIN_MS : 0;
+	r.apart = neighbours_mark(wholes->needs, &w->pod);
+	bool vain = reserve_any(wholes, w, &r);
+	w->passed.vain_until = vain ? picture->time->now + VAIN_MS : 0;
 	if (vain) {
-		wake_by(&e->time, w->passed.vain_until);
+		wake_by(picture->time, w->passed.vain_until);
 	}
 }
 
@@ -114,14 +115,14 @@ static bool is_being_served(const struct waiter *w)
 	       w->reason == REASON_STARTS_IN_TURN;
 }
 
-void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
+void reserve_judge(struct scheduling *sched, struct waiter *w, bool lacks)
 {
-	w->passed.from = e->scheduling.chosen.count;
+	w->passed.from = sched->chosen.count;
 	if (!lacks) {
 		w->passed.lacks_since = -1;
 		if (is_being_served(w)) {
-			if (is_between(&e->time, w)) {
-				reserve(e, w);
+			if (is_between(sched->picture->time, w)) {
+				reserve(sched->wholes, w);
 			}
 			return;
 		}
@@ -131,19 +132,19 @@ void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 		return;
 	}
 	if (w->passed.lacks_since < 0) {
-		w->passed.lacks_since = e->time.now;
+		w->passed.lacks_since = sched->picture->time->now;
 	}
 	if (w->passed.waits_since < 0) {
-		w->passed.waits_since = e->time.now;
+		w->passed.waits_since = sched->picture->time->now;
 	}
-	reserve(e, w);
+	reserve(sched->wholes, w);
 }
 
-void reserve_again(struct engine *e, struct waiter *w)
+void reserve_again(struct wholes *wholes, struct waiter *w)
 {
 	w->passed.from = 0;
-	if (w->passed.lacks_since >= 0 || is_between(&e->time, w)) {
-		reserve(e, w);
+	if (w->passed.lacks_since >= 0 || is_between(wholes->picture->time, w)) {
+		reserve(wholes, w);
 	}
 }
 

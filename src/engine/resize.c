@@ -308,24 +308,24 @@ static bool ledgers_have(
 	return least.milli != INT64_MAX;
 }
 
-static void send(struct engine *e, struct resize *r, const struct world_pod *p, struct share share,
-	struct plan *plan)
+static void send(const struct picture *picture, struct resize *r, const struct world_pod *p,
+	struct share share, struct emitter *out)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	const struct pod pod = pod_of(p, &arena);
-	if (text_equals(r->rv, pod.resource_version) && e->time.now < r->rest_until) {
-		wake_by(&e->time, r->rest_until);
+	if (text_equals(r->rv, pod.resource_version) && picture->time->now < r->rest_until) {
+		wake_by(picture->time, r->rest_until);
 		return;
 	}
-	struct action *a = emit_about(e, plan, ACTION_RESIZE, about_pod(p));
-	a->resource_version = arena_strdup(&plan->arena, pod.resource_version);
+	struct action *a = emit_about(out, ACTION_RESIZE, about_pod(p));
+	a->resource_version = arena_strdup(&out->plan->arena, pod.resource_version);
 	a->milli = share.milli;
 	a->mem_mib = share.mib;
-	a->policy = policy_stamp(e->world, &pod, &plan->arena);
+	a->policy = policy_stamp(picture->world, &pod, &out->plan->arena);
 	bool again = text_equals(r->rv, pod.resource_version);
 	text_set(&r->rv, pod.resource_version);
 	r->flight = a->id;
-	e->book.flights.told++;
+	picture->book->flights.told++;
 	r->sent = share;
 	r->most = again ? larger(r->most, share) : share;
 	r->sealed = false;
@@ -345,36 +345,38 @@ static void follow(struct picture *picture, struct resize *r, struct share ledge
 	picture->time->dirty = true;
 }
 
-static void tell(struct engine *e, struct resize *r, const struct world_pod *p, struct plan *plan)
+static void tell(
+	struct picture *picture, struct resize *r, const struct world_pod *p, struct emitter *out)
 {
 	struct share ledger = {0};
 	if (r->flight != 0 || p->gpu->mps || p->gpu->gated || p->deleting ||
-		world_pod_terminal(p) || !flights_room(&e->book) ||
-		!ledgers_have(&e->picture, p, &ledger)) {
+		world_pod_terminal(p) || !flights_room(picture->book) ||
+		!ledgers_have(picture, p, &ledger)) {
 		return;
 	}
 	if (r->want.milli == 0) {
-		follow(&e->picture, r, ledger);
+		follow(picture, r, ledger);
 		return;
 	}
-	bool settled = same(told(p), r->want) && ((r->sealed && same(r->sent, r->want)) ||
-							 entries_say(&e->picture, p, r->want));
-	bool sure = covers(told(p), r->want) || all_sure(&e->picture, p);
+	bool settled = same(told(p), r->want) &&
+		       ((r->sealed && same(r->sent, r->want)) || entries_say(picture, p, r->want));
+	bool sure = covers(told(p), r->want) || all_sure(picture, p);
 	if (!settled && sure && covers(ledger, r->want)) {
-		send(e, r, p, r->want, plan);
+		send(picture, r, p, r->want, out);
 	}
 }
 
-void resizes_emit(struct engine *e, struct plan *plan)
+void resizes_emit(struct resizes *resizes, struct emitter *out)
 {
-	vec_for_each (const uint32_t, slot, &e->resizes.behind) {
-		(void)resize_touch(&e->resizes, world_pod_uid(world_pod_at(e->world, *slot)));
+	struct picture *picture = resizes->picture;
+	vec_for_each (const uint32_t, slot, &resizes->behind) {
+		(void)resize_touch(resizes, world_pod_uid(world_pod_at(picture->world, *slot)));
 	}
-	for (uint32_t i = 0; i < e->resizes.awake; i++) {
-		struct resize *r = &e->resizes.items.items[i];
-		const struct world_pod *p = world_pod_by_uid(e->world, r->uid);
+	for (uint32_t i = 0; i < resizes->awake; i++) {
+		struct resize *r = &resizes->items.items[i];
+		const struct world_pod *p = world_pod_by_uid(picture->world, r->uid);
 		if (p != NULL && p->gpu->class == WORLD_TENANT) {
-			tell(e, r, p, plan);
+			tell(picture, r, p, out);
 		}
 	}
 }

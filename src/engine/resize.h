@@ -33,6 +33,7 @@
 #define RESIZE_MIB_MAX ((int64_t)1 << 30)
 
 struct change;
+struct emitter;
 struct grant;
 struct holder;
 struct outcome;
@@ -99,7 +100,7 @@ void resize_entry(const struct resizes *resizes, uint32_t at, struct grant *entr
 /* Does what is to be written there give less to somebody? */
 bool resizes_shrink(const struct resizes *resizes, uint32_t at);
 /* Tenants are told. */
-void resizes_emit(struct engine *e, struct plan *plan);
+void resizes_emit(struct resizes *resizes, struct emitter *out);
 void resize_settle(struct resizes *resizes, int64_t now, uint64_t id, const struct outcome *o);
 void resizes_sweep(struct resizes *resizes);
 void resizes_new_term(struct resizes *resizes);

@@ -272,14 +272,14 @@ static uint32_t first_slot(const struct scale *scale, size_t bin)
 	return slot;
 }
 
-static void ask(struct engine *e, struct plan *plan)
+static void ask(struct scale *scale, struct emitter *out)
 {
-	for (size_t i = 0; i < e->scale.bins.count; i++) {
-		struct scale_bin *b = &e->scale.bins.items[i];
+	for (size_t i = 0; i < scale->bins.count; i++) {
+		struct scale_bin *b = &scale->bins.items[i];
 		enum slot filled = SLOT_TAKEN;
-		for (b->next = first_slot(&e->scale, i);
+		for (b->next = first_slot(scale, i);
 			b->next < 2 * SCALE_MOST && filled == SLOT_TAKEN; b->next++) {
-			filled = standin_fill(e, b, plan);
+			filled = standin_fill(scale, b, out);
 		}
 	}
 }
@@ -297,40 +297,40 @@ static bool whole_is_served(const struct wholes *wholes)
 
 /* What versions before made: capacity pods that wait without a pin, and their companions. Those
  * that are bound are capacity pods like any other. */
-static void let_old_go(struct engine *e, struct plan *plan)
+static void let_old_go(const struct picture *picture, struct emitter *out)
 {
-	for (size_t i = 0; i < e->book.holders.count; i++) {
-		struct holder *h = e->book.holders.items[i];
-		if (!holder_asks_for_node(h) || h->seen != e->time.step) {
+	for (size_t i = 0; i < picture->book->holders.count; i++) {
+		struct holder *h = picture->book->holders.items[i];
+		if (!holder_asks_for_node(h) || h->seen != picture->time->step) {
 			continue;
 		}
 		if (waits_for_a_node(h) && holder_may_go(h)) {
-			emit_delete(e, h, plan);
+			emit_delete(out, h);
 		}
-		const struct world_pod *p = companion_of(e->world, h);
-		bool due = e->time.now - h->companion_gone_at >= COMPANION_GONE_MS ||
+		const struct world_pod *p = companion_of(picture->world, h);
+		bool due = picture->time->now - h->companion_gone_at >= COMPANION_GONE_MS ||
 			   h->companion_gone_at == 0;
 		if (p != NULL && !p->deleting && h->pod.identity != NULL && due) {
-			emit_companion_delete(e, p, plan);
-			h->companion_gone_at = e->time.now;
+			emit_companion_delete(out, p);
+			h->companion_gone_at = picture->time->now;
 		}
 	}
 }
 
-void scale_up(struct engine *e, struct plan *plan)
+void scale_up(struct scheduling *sched, struct emitter *out)
 {
-	if (e->cfg.scale_up_ms > 0) {
-		gather(&e->scheduling);
+	if (sched->picture->cfg->scale_up_ms > 0) {
+		gather(sched);
 	}
 	/* An unfinished step has not looked at everybody. */
-	if (plan->unfinished || e->scheduling.resume != 0) {
+	if (out->plan->unfinished || sched->resume != 0) {
 		return;
 	}
-	if (e->cfg.scale_up_ms > 0 && !whole_is_served(&e->wholes)) {
-		ask(e, plan);
+	if (sched->picture->cfg->scale_up_ms > 0 && !whole_is_served(sched->wholes)) {
+		ask(sched->scale, out);
 	}
-	let_old_go(e, plan);
-	standins_let_go(e, plan);
+	let_old_go(sched->picture, out);
+	standins_let_go(sched->scale, out);
 }
 
 void scale_discount(struct scale *scale)

@@ -25,11 +25,12 @@
 #include "base/vec.h"
 #include "model/plan.h"
 
-struct engine;
+struct emitter;
 struct holder;
 struct outcome;
 struct picture;
 struct pools;
+struct scheduling;
 struct waiter;
 struct world;
 struct world_pod;
@@ -104,7 +105,7 @@ enum slot { SLOT_TAKEN, SLOT_WAITS, SLOT_IMPOSSIBLE };
 /* In the snapshot: who stands in for others is no obstacle to them. */
 void scale_discount(struct scale *scale);
 /* After the decisions of a step. */
-void scale_up(struct engine *e, struct plan *plan);
+void scale_up(struct scheduling *sched, struct emitter *out);
 /* What an admission policy said to what would ask for a node for it; NULL: nothing, or it does not
  * ask. Where nobody would listen that is no reason to wait. */
 const char *scale_refusal(struct scale *scale, const struct waiter *w);
@@ -114,7 +115,7 @@ void scale_finish(struct scale *s);
 
 /* standin.c */
 bool standin_is_one(const struct world_pod *p);
-enum slot standin_fill(struct engine *e, const struct scale_bin *b, struct plan *plan);
+enum slot standin_fill(struct scale *scale, const struct scale_bin *b, struct emitter *out);
 /* What the world has, and where nothing is opened for a moment after one. */
 void standins_mark(struct scale *scale);
 /* A tenant would open a GPU of this node. True: one holds it, and goes for that. */
@@ -125,7 +126,7 @@ bool standins_in_vain(struct scale *scale, uint64_t key);
 const char *standins_refused(const struct scale *scale, uint64_t key);
 void standin_settle(struct scale *scale, uint64_t id, const struct outcome *o);
 void standins_asked(struct scale *scale); /* into scale.asked */
-void standins_let_go(struct engine *e, struct plan *plan);
+void standins_let_go(struct scale *scale, struct emitter *out);
 
 /* scale_where.c: what a tenant says of nodes */
 uint64_t scale_key(struct world *world, const struct waiter *w);

@@ -144,14 +144,14 @@ static bool asks_for_mps(const struct search *s)
 	return s->mps > 0 && (s->mps == s->lost + s->leaving || s->mps_is_free);
 }
 
-static void ask(struct engine *e, uint32_t node, struct plan *plan)
+static void ask(struct orphans *orphans, uint32_t node, struct emitter *out)
 {
-	struct search *s = &e->orphans.searches.items[node];
-	const struct place_node *n = &e->picture.snap.nodes.items[node];
+	struct search *s = &orphans->searches.items[node];
+	const struct place_node *n = &orphans->picture->snap.nodes.items[node];
 	bool mps = s->asked_mps = asks_for_mps(s);
-	const struct pod pod = who_comes(n, mps, &plan->arena);
+	const struct pod pod = who_comes(n, mps, &out->plan->arena);
 	for (; s->want > 0; s->want--) {
-		struct holder *h = emit_create(e, n->noun->name, &pod, plan);
+		struct holder *h = emit_create(out, n->noun->name, &pod);
 		if (h == NULL) {
 			return;
 		}
@@ -160,24 +160,25 @@ static void ask(struct engine *e, uint32_t node, struct plan *plan)
 	}
 }
 
-static void ask_where_due(struct engine *e, struct plan *plan)
+static void ask_where_due(struct orphans *orphans, struct emitter *out)
 {
-	vec_for_each (struct orphan, o, &e->orphans.items) {
-		struct search *s = is_sought(&e->time, o) ? search_on(&e->orphans, o->node) : NULL;
+	const struct picture *picture = orphans->picture;
+	vec_for_each (struct orphan, o, &orphans->items) {
+		struct search *s = is_sought(picture->time, o) ? search_on(orphans, o->node) : NULL;
 		if (s == NULL) {
 			continue;
 		}
 		if (s->want > 0 && s->due) {
-			ask(e, snap_node_of(&e->picture, o->node), plan);
+			ask(orphans, snap_node_of(picture, o->node), out);
 			s->asked = true;
 		}
 		if (s->asked) {
 			o->asked_mps = s->asked_mps;
-			int64_t rest = backoff_next(&o->backoff, &e->rng);
-			bool late = orphan_is_late(&e->picture, o) && rest < LATE_MS;
-			o->retry_at = e->time.now + (late ? LATE_MS : rest);
+			int64_t rest = backoff_next(&o->backoff, picture->book->rng);
+			bool late = orphan_is_late(picture, o) && rest < LATE_MS;
+			o->retry_at = picture->time->now + (late ? LATE_MS : rest);
 		} else if (s->want > 0) {
-			wake_by(&e->time, o->retry_at);
+			wake_by(picture->time, o->retry_at);
 		}
 	}
 }
@@ -189,41 +190,43 @@ static bool is_used(const struct picture *picture, const struct holder *h)
 		       picture->snap_gpus.items[h->snap_at].demand > 0);
 }
 
-static void ask_again(struct engine *e, struct holder *h, struct plan *plan)
+static void ask_again(const struct picture *picture, struct holder *h, struct emitter *out)
 {
-	uint32_t node = snap_node_of_holder(&e->picture, h);
+	uint32_t node = snap_node_of_holder(picture, h);
 	if (h->refusal == NULL || h->in_world || h->flight != 0 || node == WORLD_NONE) {
 		return;
 	}
-	if (e->time.now < h->retry_at) {
-		wake_by(&e->time, h->retry_at);
+	if (picture->time->now < h->retry_at) {
+		wake_by(picture->time, h->retry_at);
 		return;
 	}
-	const struct pod pod = who_comes(&e->picture.snap.nodes.items[node], h->mps, &plan->arena);
-	emit_create_again(e, h, &pod, plan);
+	const struct pod pod =
+		who_comes(&picture->snap.nodes.items[node], h->mps, &out->plan->arena);
+	emit_create_again(out, h, &pod);
 }
 
-void searches_tend(struct engine *e, struct plan *plan)
+void searches_tend(struct orphans *orphans, struct emitter *out)
 {
-	ask_where_due(e, plan);
-	for (size_t i = 0; i < e->book.holders.count; i++) {
-		struct holder *h = e->book.holders.items[i];
-		if (goes_amiss(&e->picture, h)) {
+	const struct picture *picture = orphans->picture;
+	ask_where_due(orphans, out);
+	for (size_t i = 0; i < picture->book->holders.count; i++) {
+		struct holder *h = picture->book->holders.items[i];
+		if (goes_amiss(picture, h)) {
 			if (holder_may_go(h)) {
-				emit_delete(e, h, plan);
+				emit_delete(out, h);
 			}
 			continue;
 		}
 		if (!h->search) {
 			continue;
 		}
-		if (goes_on(search_on(&e->orphans, h->node))) {
-			ask_again(e, h, plan);
-		} else if (is_used(&e->picture, h)) {
+		if (goes_on(search_on(orphans, h->node))) {
+			ask_again(picture, h, out);
+		} else if (is_used(picture, h)) {
 			/* Nobody looked for it, but somebody may run on it. */
 			h->search = false;
 		} else if (holder_may_go(h)) {
-			emit_delete(e, h, plan);
+			emit_delete(out, h);
 		}
 	}
 }

@@ -228,21 +228,21 @@ static bool group_opens(struct scale *scale, uint64_t key)
 }
 
 static enum slot send(
-	struct engine *e, const struct scale_bin *b, struct standin *s, struct plan *plan)
+	struct picture *picture, const struct scale_bin *b, struct standin *s, struct emitter *out)
 {
 	struct action where = {.unpinned = true};
-	struct place_node taken = {.runtime = runtime_of(&e->runtime)};
-	if (s->sent_at != 0 && e->time.now - s->sent_at < EVERY_MS) {
-		wake_by(&e->time, s->sent_at + EVERY_MS);
+	struct place_node taken = {.runtime = runtime_of(picture->runtime)};
+	if (s->sent_at != 0 && picture->time->now - s->sent_at < EVERY_MS) {
+		wake_by(picture->time, s->sent_at + EVERY_MS);
 		return SLOT_WAITS;
 	}
-	if (!scale_where(&e->picture, b->first, &plan->arena, &where)) {
+	if (!scale_where(picture, b->first, &out->plan->arena, &where)) {
 		return SLOT_IMPOSSIBLE;
 	}
 	for (uint32_t i = 0; i < b->gpus; i++) {
 		place_reserve_capacity(&taken, b->first->asked.mps);
 	}
-	struct action *a = emit_companion(e, s->name, &b->first->pod, plan);
+	struct action *a = emit_companion(out, s->name, &b->first->pod);
 	a->unpinned = true;
 	a->where_labels = where.where_labels;
 	a->where_terms = where.where_terms;
@@ -250,8 +250,8 @@ static enum slot send(
 	a->gpus = b->gpus;
 	a->cpu_milli = b->cpu_milli - taken.free_cpu_milli;
 	a->mem_bytes = b->mem_bytes - taken.free_mem_bytes;
-	s->sent_at = e->time.now;
-	s->nodes = (uint32_t)e->picture.snap.nodes.count;
+	s->sent_at = picture->time->now;
+	s->nodes = (uint32_t)picture->snap.nodes.count;
 	s->flight = a->id;
 	return SLOT_WAITS;
 }
@@ -281,26 +281,27 @@ const char *standins_refused(const struct scale *scale, uint64_t key)
 	return NULL;
 }
 
-enum slot standin_fill(struct engine *e, const struct scale_bin *b, struct plan *plan)
+enum slot standin_fill(struct scale *scale, const struct scale_bin *b, struct emitter *out)
 {
+	struct picture *picture = scale->picture;
 	char name[STANDIN_NAME_MAX];
 	snprintf(name, sizeof name, NAME_HEAD "%012llx-%u", (unsigned long long)b->key, b->next);
-	const struct world_pod *p = world_pod_find(e->world, NAME_NAMESPACE, name);
-	struct standin *s = touch(&e->scale, name);
-	bool lasts = counts(&e->picture, s);
-	if (s->served || is_spent(&e->book, s)) {
+	const struct world_pod *p = world_pod_find(picture->world, NAME_NAMESPACE, name);
+	struct standin *s = touch(scale, name);
+	bool lasts = counts(picture, s);
+	if (s->served || is_spent(picture->book, s)) {
 		/* The name stays taken, so that those who wait keep theirs. */
-		s->wanted = p == NULL ? e->time.step : s->wanted;
+		s->wanted = p == NULL ? picture->time->step : s->wanted;
 		return SLOT_TAKEN;
 	}
-	s->wanted = e->time.step;
+	s->wanted = picture->time->step;
 	s->sent_at = p == NULL ? s->sent_at : 0;
 	if (lasts) {
 		return SLOT_WAITS;
 	}
 	if (p == NULL) {
 		s->landed_at = 0;
-		return group_opens(&e->scale, b->key) ? SLOT_WAITS : send(e, b, s, plan);
+		return group_opens(scale, b->key) ? SLOT_WAITS : send(picture, b, s, out);
 	}
 	return is_over(p) ? SLOT_TAKEN : SLOT_WAITS;
 }
@@ -319,23 +320,24 @@ static void forget_absent(struct scale *scale)
 	}
 }
 
-void standins_let_go(struct engine *e, struct plan *plan)
+void standins_let_go(struct scale *scale, struct emitter *out)
 {
-	vec_for_each (const struct world_pod *const, each, &e->scale.there) {
+	const struct picture *picture = scale->picture;
+	vec_for_each (const struct world_pod *const, each, &scale->there) {
 		const struct world_pod *p = *each;
 		if (p->deleting) {
 			continue;
 		}
-		struct standin *s = touch(&e->scale, world_pod_name(p));
-		if (s->wanted == e->time.step && !world_pod_terminal(p)) {
+		struct standin *s = touch(scale, world_pod_name(p));
+		if (s->wanted == picture->time->step && !world_pod_terminal(p)) {
 			continue;
 		}
-		if (s->gone_at != 0 && e->time.now - s->gone_at < GONE_EVERY_MS) {
-			wake_by(&e->time, s->gone_at + GONE_EVERY_MS);
+		if (s->gone_at != 0 && picture->time->now - s->gone_at < GONE_EVERY_MS) {
+			wake_by(picture->time, s->gone_at + GONE_EVERY_MS);
 			continue;
 		}
-		emit_companion_delete(e, p, plan);
-		s->gone_at = e->time.now;
+		emit_companion_delete(out, p);
+		s->gone_at = picture->time->now;
 	}
-	forget_absent(&e->scale);
+	forget_absent(scale);
 }

@@ -98,7 +98,7 @@ struct engine {
 };
 
 /* capacity_lifecycle.c: the life of capacity pods; the last is of pending_report.c */
-void capacity_tend(struct engine *e, struct plan *plan);
-void report_waiting(struct engine *e, struct engine_now now, struct plan *plan);
+void capacity_tend(struct scheduling *sched, struct emitter *out);
+void report_waiting(struct scheduling *sched, struct engine_now now, struct emitter *out);
 
 #endif

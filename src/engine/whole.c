@@ -233,65 +233,65 @@ static void keep_held(struct wholes *wholes, struct whole *w, uint32_t keeper)
 	wholes_picture_changed(wholes);
 }
 
-static void keep_for(struct engine *e, struct whole *w, struct plan *plan)
+static void keep_for(struct wholes *wholes, struct whole *w, struct emitter *out)
 {
+	const struct picture *picture = wholes->picture;
 	struct claims_of claims;
 	w->fits = false;
-	if (w->offered_at >= 0 && e->time.now - w->offered_at >= OFFER_MS) {
-		rest(w, e->time.now);
+	if (w->offered_at >= 0 && picture->time->now - w->offered_at >= OFFER_MS) {
+		rest(w, picture->time->now);
 	}
-	if (e->time.now < w->rest_until) {
+	if (picture->time->now < w->rest_until) {
 		w->lacks_since = -1;
-		wake_by(&e->time, w->rest_until);
+		wake_by(picture->time, w->rest_until);
 		return;
 	}
-	if (needs_claims(e->world, &w->pod, &claims) != REASON_NONE) {
+	if (needs_claims(picture->world, &w->pod, &claims) != REASON_NONE) {
 		w->lacks_since = -1;
 		return;
 	}
 	struct place_request r = {.pod = &w->pod,
 		.claims = claims.items,
 		.claim_count = claims.count,
-		.apart = neighbours_mark(e, &w->pod)};
-	wholes_know_rooms(&e->wholes);
-	uint32_t keeper = keeper_add(&e->wholes, &w->pod, true);
+		.apart = neighbours_mark(wholes->needs, &w->pod)};
+	wholes_know_rooms(wholes);
+	uint32_t keeper = keeper_add(wholes, &w->pod, true);
 	bool judged = whole_is_judged(&w->pod);
-	uint32_t node = whole_best_node(&e->wholes, &r, judged ? keeper : 0);
+	uint32_t node = whole_best_node(wholes, &r, judged ? keeper : 0);
 	if (node != PLACE_NOWHERE) {
 		w->lacks_since = -1;
 		w->fits = true;
-		offer(&e->wholes, w, node, keeper);
+		offer(wholes, w, node, keeper);
 		return;
 	}
 	w->offered_at = -1;
-	w->lacks_since = w->lacks_since < 0 ? e->time.now : w->lacks_since;
-	keep_held(&e->wholes, w, keeper);
+	w->lacks_since = w->lacks_since < 0 ? picture->time->now : w->lacks_since;
+	keep_held(wholes, w, keeper);
 	if (judged) {
-		whole_drain(e, w, &r, plan);
+		whole_drain(wholes, w, &r, out);
 	}
 }
 
-void wholes_until(struct engine *e, const struct pod *tenant, struct plan *plan)
+void wholes_until(struct wholes *all, const struct pod *tenant, struct emitter *out)
 {
-	struct wholes *all = &e->wholes;
 	while (all->next < all->ranked.count) {
 		struct whole *w = all->ranked.items[all->next];
 		/* Of equal rank the whole pod comes first (C16). */
-		if (tenant != NULL && !whole_is_held(&e->wholes, w) &&
+		if (tenant != NULL && !whole_is_held(all, w) &&
 			pod_rank_class(&w->pod, tenant) > 0) {
 			return;
 		}
 		all->next++;
-		keep_for(e, w, plan);
-		e->picture.looked_at += e->picture.snap.nodes.count;
+		keep_for(all, w, out);
+		all->picture->looked_at += all->picture->snap.nodes.count;
 	}
 }
 
-void wholes_tend(struct engine *e, struct plan *plan)
+void wholes_tend(const struct picture *picture, struct emitter *out)
 {
-	vec_for_each (const struct snap_gpu, s, &e->picture.snap_gpus) {
+	vec_for_each (const struct snap_gpu, s, &picture->snap_gpus) {
 		if (s->yields && holder_may_go(s->holder)) {
-			emit_delete(e, s->holder, plan);
+			emit_delete(out, s->holder);
 		}
 	}
 }

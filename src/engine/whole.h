@@ -12,7 +12,7 @@
 #include "model/pod.h"
 #include "place/place.h"
 
-struct engine;
+struct emitter;
 struct holder;
 struct needs;
 struct picture;
@@ -89,9 +89,9 @@ void wholes_sweep(struct wholes *wholes); /* forgets what this step did not meet
 void wholes_rank(struct wholes *wholes);
 /* The walk has come to this tenant: keeps for all whole pods that rank before it what they could
  * have. NULL: for the rest of them. */
-void wholes_until(struct engine *e, const struct pod *tenant, struct plan *plan);
+void wholes_until(struct wholes *all, const struct pod *tenant, struct emitter *out);
 /* Idle capacity pods go for them at once. */
-void wholes_tend(struct engine *e, struct plan *plan);
+void wholes_tend(const struct picture *picture, struct emitter *out);
 
 /* Evictions free something for it, that it has not got yet. */
 bool whole_is_held(const struct wholes *wholes, const struct whole *w);
@@ -114,7 +114,7 @@ uint32_t whole_best_node(struct wholes *wholes, const struct place_request *r, u
 
 /* whole_drain.c: it fits nowhere and has waited; a node is kept for it. */
 void whole_drain(
-	struct engine *e, struct whole *w, const struct place_request *r, struct plan *plan);
+	struct wholes *all, struct whole *w, const struct place_request *r, struct emitter *out);
 
 /* reserve_group.c: what is nearest on one node, for a tenant of several GPUs; how many GPUs are
  * reserved. */
@@ -122,9 +122,9 @@ uint32_t reserve_group(struct wholes *wholes, struct waiter *w, const struct pla
 
 /* reserve.c: tenants among themselves */
 /* It was looked for a GPU for this tenant; `lacks`: in vain, although there may be one later. */
-void reserve_judge(struct engine *e, struct waiter *w, bool lacks);
+void reserve_judge(struct scheduling *sched, struct waiter *w, bool lacks);
 /* An unfinished step goes on: what those before it keep, they keep still. */
-void reserve_again(struct engine *e, struct waiter *w);
+void reserve_again(struct wholes *wholes, struct waiter *w);
 /* The walk is over: whom were others preferred to, and how often? */
 void reserve_count(struct scheduling *sched, size_t first, size_t end);
 

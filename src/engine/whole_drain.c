@@ -115,20 +115,20 @@ static uint32_t count_shares(const struct picture *picture, uint32_t node, struc
 	return count;
 }
 
-static void tell(struct engine *e, struct whole *w, uint32_t node, struct plan *plan)
+static void tell(struct wholes *all, struct whole *w, uint32_t node, struct emitter *out)
 {
+	const struct picture *picture = all->picture;
 	struct grant names[NAMES_TOLD];
-	struct wholes *all = &e->wholes;
 	if (w->told) {
 		return;
 	}
-	if (all->told_at != 0 && e->time.now - all->told_at < TELL_EVERY_MS) {
-		wake_by(&e->time, all->told_at + TELL_EVERY_MS);
+	if (all->told_at != 0 && picture->time->now - all->told_at < TELL_EVERY_MS) {
+		wake_by(picture->time, all->told_at + TELL_EVERY_MS);
 		return;
 	}
 	struct explain_way way = {.gpus = w->pod.gpus,
-		.node = e->picture.snap.nodes.items[node].noun->name,
-		.shares = count_shares(&e->picture, node, names),
+		.node = picture->snap.nodes.items[node].noun->name,
+		.shares = count_shares(picture, node, names),
 		.names = names};
 	if (way.shares == 0) {
 		return;
@@ -136,21 +136,21 @@ static void tell(struct engine *e, struct whole *w, uint32_t node, struct plan *
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
 	explain_in_the_way(&text, &way, NAMES_TOLD);
 	const struct about pod = {w->pod.ns, w->pod.name, w->uid};
-	emit_event(e, plan, pod, str_text(&text))->event_reason = "SharesInTheWay";
+	emit_event(out, pod, str_text(&text))->event_reason = "SharesInTheWay";
 	w->told = true;
-	all->told_at = e->time.now;
+	all->told_at = picture->time->now;
 }
 
 void whole_drain(
-	struct engine *e, struct whole *w, const struct place_request *r, struct plan *plan)
+	struct wholes *all, struct whole *w, const struct place_request *r, struct emitter *out)
 {
-	struct wholes *all = &e->wholes;
-	if (e->time.now - w->since < e->cfg.patience_ms) {
-		wake_by(&e->time, w->since + e->cfg.patience_ms);
+	struct picture *picture = all->picture;
+	if (picture->time->now - w->since < picture->cfg->patience_ms) {
+		wake_by(picture->time, w->since + picture->cfg->patience_ms);
 		return;
 	}
-	uint32_t node = nearest(&e->wholes, r);
-	e->picture.looked_at += e->picture.snap.nodes.count;
+	uint32_t node = nearest(all, r);
+	picture->looked_at += picture->snap.nodes.count;
 	if (node == PLACE_NOWHERE) {
 		return;
 	}
@@ -158,13 +158,13 @@ void whole_drain(
 	all->drained += room->promised == 0 ? 1 : 0;
 	room->promised += w->pod.gpus;
 	uint32_t keeper = (uint32_t)all->keepers.count;
-	place_keep_node(&e->picture.snap, node, keeper);
-	for (uint32_t i = 0; i < e->picture.snap.gpus.count; i++) {
-		if (e->picture.snap.gpus.items[i].node == node) {
-			place_keep_gpu(&e->picture.snap, i, keeper);
+	place_keep_node(&picture->snap, node, keeper);
+	for (uint32_t i = 0; i < picture->snap.gpus.count; i++) {
+		if (picture->snap.gpus.items[i].node == node) {
+			place_keep_gpu(&picture->snap, i, keeper);
 		}
 	}
 	/* What is idle there is kept now, too. */
-	wholes_picture_changed(&e->wholes);
-	tell(e, w, node, plan);
+	wholes_picture_changed(all);
+	tell(all, w, node, out);
 }

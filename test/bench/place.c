@@ -211,7 +211,7 @@ static int64_t now_ns(void)
 __attribute__((noinline)) void bench_decision(struct bed *b);
 void bench_decision(struct bed *b)
 {
-	decide(b->e, 1, &b->plan);
+	decide(&b->e->scheduling, 1, &b->e->emitter);
 }
 
 static struct engine_now bed_now(const struct bed *b)
@@ -313,29 +313,29 @@ static void round_of(struct bed *b, struct result *r)
 {
 	struct engine *e = b->e;
 	plan_reset(&b->plan);
+	e->emitter.plan = &b->plan;
 	e->time.step++;
 	e->time.now = b->now;
-	e->resume = 0;
-	e->report.gpus_opening = 0;
+	e->scheduling.resume = 0;
 	e->book.flights.decided = 0;
 	int64_t begin = now_ns();
 	snapshot_build(e);
 	int64_t built = now_ns();
-	rank_waiters(e);
-	needs_count(e);
+	rank_waiters(&e->ranking, &e->picture, &e->ranked);
+	needs_count(&e->scheduling);
 	int64_t ranked = now_ns();
 	VEC_PUSH(&r->pictures, built - begin);
 	VEC_PUSH(&r->ranks, ranked - built);
 	int64_t first = 0;
 	for (size_t i = 0; i < e->ranked.count; i++) {
-		e->resume = (uint32_t)i;
+		e->scheduling.resume = (uint32_t)i;
 		int64_t t = now_ns();
 		bench_decision(b);
 		int64_t took = now_ns() - t;
 		VEC_PUSH(&r->decisions, took);
 		first += i < FIRST ? took : 0;
 		r->counted++;
-		r->chosen += e->chosen.count;
+		r->chosen += e->scheduling.chosen.count;
 	}
 	VEC_PUSH(&r->firsts, first);
 	VEC_PUSH(&r->each,

@@ -141,7 +141,8 @@ struct pass {
 __attribute__((noinline)) void bench_slice(struct bed *b);
 void bench_slice(struct bed *b)
 {
-	overuse_step(b->e, (struct engine_now){b->now, b->now}, BUDGET / 4, &b->plan);
+	overuse_step(&b->e->evictions.overuses, (struct engine_now){b->now, b->now}, BUDGET / 4,
+		&b->e->emitter);
 }
 
 static struct pass pass_of(struct bed *b)
@@ -152,7 +153,8 @@ static struct pass pass_of(struct bed *b)
 		tell_state(b, i);
 	}
 	b->e->time.now = b->now;
-	overuse_tend(b->e);
+	b->e->emitter.plan = &b->plan;
+	overuse_tend(&b->e->evictions.overuses);
 	while (overuse_running(&b->e->evictions.overuses)) {
 		plan_reset(&b->plan);
 		int64_t begin = now_ns();
