@@ -232,7 +232,7 @@ static void note_judged(const struct step_time *time, struct waiter *w)
 /* Most of what a search looks at is passed over by its first number. */
 #define LOOKS_A_UNIT 16
 
-void decide(struct scheduling *sched, uint32_t budget, struct emitter *out)
+void decide(struct scheduling *sched, struct emitter *out)
 {
 	struct picture *picture = sched->picture;
 	VEC_CLEAR(&sched->chosen);
@@ -246,7 +246,7 @@ void decide(struct scheduling *sched, uint32_t budget, struct emitter *out)
 		reserve_again(sched->wholes, sched->ranked->items[k].waiter);
 	}
 	for (; i < sched->ranked->count; i++) {
-		if (work >= budget) {
+		if (work >= sched->budget) {
 			out->plan->unfinished = true;
 			break;
 		}
@@ -257,7 +257,7 @@ void decide(struct scheduling *sched, uint32_t budget, struct emitter *out)
 		inject_reason(sched->inject, w);
 		note_judged(picture->time, w);
 		reserve_judge(sched, w, lacks);
-		sched->report->decisions++;
+		out->report->decisions++;
 		work += 1 + (uint32_t)(picture->looked_at / LOOKS_A_UNIT);
 	}
 	sched->resume = out->plan->unfinished ? i : 0;

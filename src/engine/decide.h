@@ -9,6 +9,6 @@ struct emitter;
 struct plan;
 struct scheduling;
 
-void decide(struct scheduling *sched, uint32_t budget, struct emitter *out);
+void decide(struct scheduling *sched, struct emitter *out);
 
 #endif

@@ -23,9 +23,9 @@ static void warn_doubled(const struct picture *picture, struct holder *h,
 }
 
 /* The map has the first of those that tell one UUID. */
-uint32_t report_doubled_gpus(const struct picture *picture, struct emitter *out)
+void report_doubled_gpus(const struct picture *picture, struct emitter *out)
 {
-	uint32_t doubled = 0;
+	out->report->gpus_doubled = 0;
 	for (uint32_t i = 0; i < picture->snap_gpus.count; i++) {
 		const struct snap_gpu *gpu = &picture->snap_gpus.items[i];
 		if (!gpu->repeats && gpu->same == WORLD_NONE) {
@@ -42,9 +42,8 @@ uint32_t report_doubled_gpus(const struct picture *picture, struct emitter *out)
 			continue;
 		}
 		struct holder *other = picture->snap_gpus.items[first].holder;
-		doubled++;
+		out->report->gpus_doubled++;
 		warn_doubled(picture, other, h, out);
 		warn_doubled(picture, h, other, out);
 	}
-	return doubled;
 }

@@ -2,13 +2,11 @@
 #ifndef ENGINE_DOUBLED_GPU_H
 #define ENGINE_DOUBLED_GPU_H
 
-#include <stdint.h>
-
 struct emitter;
 struct picture;
 struct plan;
 
 /* Counts them, and warns about each capacity pod once. */
-uint32_t report_doubled_gpus(const struct picture *picture, struct emitter *out);
+void report_doubled_gpus(const struct picture *picture, struct emitter *out);
 
 #endif

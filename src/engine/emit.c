@@ -131,6 +131,7 @@ struct holder *emit_create(struct emitter *out, const char *node, const struct p
 	if (!free_name(picture->book, node, name, sizeof name) || !openings_take(out->openings)) {
 		return NULL;
 	}
+	out->report->gpus_opening++;
 	struct holder *h = holder_touch(picture->book, name, picture->time->now);
 	text_set(&h->node, node);
 	emit_create_again(out, h, pod);

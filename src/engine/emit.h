@@ -8,6 +8,7 @@
 #include "model/injection.h"
 #include "model/plan.h"
 
+struct engine_report;
 struct holder;
 struct openings;
 struct picture;
@@ -18,6 +19,7 @@ struct world_pod;
 struct emitter {
 	struct picture *picture; /* borrowed, as are these */
 	struct openings *openings;
+	struct engine_report *report;
 	struct plan *plan;    /* of the step that runs */
 	uint64_t next_action; /* the last number that was given */
 };

@@ -10,6 +10,7 @@
 #include "policies.h"
 #include "mps.h"
 #include "record/change.h"
+#include "settle.h"
 #include "state.h"
 #include "world/node_states.h"
 
@@ -53,6 +54,9 @@ static void introduce(struct engine *e)
 	e->scale.pools = e->policies.pools = e->pools;
 	orphans_init(&e->orphans, picture);
 	evictions_init(&e->evictions, picture);
+	overuses_init(&e->overuses);
+	e->overuses.picture = picture;
+	e->overuses.evictions = &e->evictions;
 	resizes_init(&e->resizes, &e->quotas);
 	inject_init(&e->inject, picture, &e->ailments, text_or(e->cfg.injection, "env"));
 	wholes_init(&e->wholes, &e->needs);
@@ -67,12 +71,12 @@ static void introduce(struct engine *e)
 		.resizes = &e->resizes,
 		.inject = &e->inject,
 		.scale = &e->scale,
-		.openings = &e->openings,
-		.report = &e->report};
+		.openings = &e->openings};
 	e->preempting.picture = picture;
 	e->preempting.scheduling = &e->scheduling;
 	e->preempting.evictions = &e->evictions;
-	e->emitter = (struct emitter){.picture = picture, .openings = &e->openings};
+	e->emitter = (struct emitter){
+		.picture = picture, .openings = &e->openings, .report = &e->report};
 }
 
 struct engine *engine_create(const struct engine_config *config, uint64_t seed)
@@ -105,6 +109,7 @@ void engine_destroy(struct engine *e)
 	orphans_finish(&e->orphans);
 	health_forget(&e->ailments);
 	evictions_finish(&e->evictions);
+	overuse_forget(&e->overuses);
 	resizes_finish(&e->resizes);
 	shuns_finish(&e->shuns);
 	turns_finish(&e->turns);
@@ -136,20 +141,15 @@ void engine_record(struct engine *e, struct journal *journal)
 	}
 }
 
-/* What the last complete pass of the watchdog found. */
-static void note_overuse(struct engine_report *report, const struct overuse_found *found)
-{
-	report->tenants_over = found->over;
-	report->tenants_contended = found->contended;
-	report->over_mib = found->over_mib;
-}
-
 /* Each part forgets what the last term left, but for what may still happen of that. */
 static void begin_term(struct engine *e)
 {
 	book_new_term(&e->book);
 	evictions_new_term(&e->evictions);
-	note_overuse(&e->report, &e->evictions.overuses.found);
+	/* What the last complete pass of another term found. */
+	e->report.tenants_over = e->report.tenants_contended = 0;
+	e->report.over_mib = 0;
+	overuse_forget(&e->overuses);
 	resizes_new_term(&e->resizes);
 	shuns_clear(&e->shuns);
 	turns_forget(&e->turns);
@@ -234,55 +234,102 @@ static bool nothing_to_do(const struct engine *e, int64_t now)
 	return !changed && now < e->time.deadline;
 }
 
-static void decide_all(struct engine *e, struct engine_now now, uint32_t budget)
+/* --- the story of one step --- */
+
+static void take_picture(struct engine *e)
 {
-	/* 1 drain: the world took every change as it came, and some of it matters */
-	e->time.step++;
-	e->time.deadline = now.mono_ms + STEP_AT_LEAST_MS;
-	e->time.dirty = false;
-	uint64_t version = world_version(e->world);
-	/* 2 snapshot */
 	snapshot_build(e);
 	e->report.gpus_open = e->report.gpus_opening = 0;
 	vec_for_each (const struct place_gpu, g, &e->picture.snap.gpus) {
 		*(g->state == GPU_OPENING ? &e->report.gpus_opening : &e->report.gpus_open) += 1;
 	}
 	openings_count(&e->openings);
-	/* 3 rank */
+}
+
+static void rank_all(struct engine *e)
+{
 	rank_waiters(&e->ranking, &e->picture, &e->ranked);
 	wholes_rank(&e->wholes);
 	needs_count(&e->scheduling);
-	/* 4 decide: those that run get what they need, then each tenant that waits finds a GPU in
-	 * the picture and takes its share out of it */
+}
+
+static void serve(struct engine *e)
+{
 	resizes_decide(&e->resizes);
-	decide(&e->scheduling, budget, &e->emitter);
+	decide(&e->scheduling, &e->emitter);
+}
+
+static void make_room(struct engine *e)
+{
 	preempt_tenants(&e->preempting, &e->emitter);
 	scale_up(&e->scheduling, &e->emitter);
-	/* 5 and 6, assume and emit: every action is remembered under its id before it leaves */
+}
+
+static void write_shares(struct engine *e)
+{
 	emit_grants(&e->scheduling, &e->emitter);
 	resizes_emit(&e->resizes, &e->emitter);
+}
+
+static void tend_capacity(struct engine *e)
+{
 	inject_tend(&e->inject, &e->emitter);
 	capacity_tend(&e->scheduling, &e->emitter);
+}
+
+static void move_tenants(struct engine *e)
+{
 	recycle_tenants(&e->evictions, &e->shuns, &e->emitter);
 	drain_tenants(&e->evictions, &e->emitter);
 	drain_capacity(&e->picture, &e->emitter);
 	orphans_tend(&e->orphans, &e->evictions, &e->emitter);
-	overuse_tend(&e->evictions.overuses);
-	e->report.gpus_doubled = report_doubled_gpus(&e->picture, &e->emitter);
-	report_waiting(&e->scheduling, now, &e->emitter);
+	overuse_tend(&e->overuses);
+}
+
+static void tell_people(struct engine *e)
+{
+	report_doubled_gpus(&e->picture, &e->emitter);
+	report_waiting(&e->scheduling, &e->emitter);
 	departed_report(&e->picture, &e->emitter);
 	evictions_report(&e->evictions, &e->emitter);
 	health_report(&e->ailments, &e->orphans, &e->emitter);
 	mps_report(&e->picture, &e->emitter);
+}
+
+static void sweep(struct engine *e)
+{
 	departed_sweep(&e->book);
 	evictions_sweep(&e->evictions);
 	resizes_sweep(&e->resizes);
 	turns_sweep(&e->turns);
 	book_sweep(&e->book);
 	wholes_sweep(&e->wholes);
+}
+
+/* Each stage sees what those before it have decided. Nobody but this table knows the order. */
+static void (*const story[])(struct engine *e) = {
+	take_picture,  /* first: everybody below decides on it, and takes out of it what it gives */
+	rank_all,      /* so that who comes first never depends on chance */
+	serve,	       /* those that run, then one after the other those who wait */
+	make_room,     /* for those whom all that there is did not serve, and only then */
+	write_shares,  /* when all is given: what one GPU gives to several is one write */
+	tend_capacity, /* capacity pods without use go, now that it is known whom each serves */
+	move_tenants,  /* who must leave although nobody waits for its place */
+	tell_people,   /* what was decided */
+	sweep,	       /* what this step did not meet is forgotten */
+};
+
+static void decide_all(struct engine *e, struct engine_now now, uint32_t budget)
+{
+	uint64_t version = world_version(e->world);
+	e->time.step++;
+	e->time.deadline = now.mono_ms + STEP_AT_LEAST_MS;
+	e->time.dirty = false;
+	e->scheduling.budget = budget;
+	for (size_t i = 0; i < COUNT_OF(story); i++) {
+		story[i](e);
+	}
 	e->decided_version = version;
-	e->report.gpus_opening += e->openings.made;
-	e->report.gpus_orphaned = orphans_count(&e->orphans);
 	e->report.steps++;
 }
 
@@ -298,14 +345,13 @@ static void step(struct engine *e, struct engine_now now, uint32_t budget)
 	if (!nothing_to_do(e, now.mono_ms)) {
 		decide_all(e, now, budget);
 	}
-	overuse_step(&e->evictions.overuses, now, budget / OVERUSE_PART, &e->emitter);
+	overuse_step(&e->overuses, now, budget / OVERUSE_PART, &e->emitter);
 	policies_step(&e->policies, now, budget / POLICIES_PART, &e->emitter);
-	note_overuse(&e->report, &e->evictions.overuses.found);
 }
 
 static bool is_passing(const struct engine *e)
 {
-	return policies_running(&e->policies) || overuse_running(&e->evictions.overuses);
+	return policies_running(&e->policies) || overuse_running(&e->overuses);
 }
 
 void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
@@ -325,6 +371,25 @@ void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struc
 	if (e->journal != NULL) {
 		journal_step(e->journal, now, budget, plan);
 	}
+}
+
+void engine_settle(
+	struct engine *e, struct engine_now now, uint64_t action_id, const struct outcome *o)
+{
+	if (e->journal != NULL) {
+		journal_settle(e->journal, e, now, action_id, o);
+	}
+	e->time.dirty = true;
+	e->time.deadline = now.mono_ms;
+	if (flight_settle(&e->book, now.mono_ms, action_id, o)) {
+		return;
+	}
+	eviction_settle(&e->evictions, now.mono_ms, action_id, o);
+	job_settle(&e->evictions, now.mono_ms, action_id, o);
+	resize_settle(&e->resizes, now.mono_ms, action_id, o);
+	inject_settle(&e->inject, now.mono_ms, action_id, o);
+	standin_settle(&e->scale, action_id, o);
+	word_settle(&e->book, o);
 }
 
 int64_t engine_next_deadline(const struct engine *e)

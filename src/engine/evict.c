@@ -27,9 +27,6 @@ void evictions_init(struct evictions *evictions, struct picture *picture)
 {
 	evictions->picture = picture;
 	map_init(&evictions->by_uid, eviction_same, evictions);
-	overuses_init(&evictions->overuses);
-	evictions->overuses.picture = picture;
-	evictions->overuses.evictions = evictions;
 }
 
 static struct eviction *eviction_find(struct evictions *evictions, const char *uid)
@@ -344,7 +341,6 @@ void evictions_new_term(struct evictions *all)
 	VEC_CLEAR(&all->items);
 	VEC_CLEAR(&all->stuck);
 	jobs_forget(&all->jobs);
-	overuse_forget(&all->overuses);
 }
 
 void evictions_finish(struct evictions *all)

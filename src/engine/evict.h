@@ -23,7 +23,6 @@
 #include "base/vec.h"
 #include "jobs.h"
 #include "model/reason.h"
-#include "overuse.h"
 #include "size/explain.h"
 
 struct holder;
@@ -95,7 +94,6 @@ struct evictions {
 		VEC_FIELDS(struct recycled);
 	} recycled;
 	struct jobs jobs;
-	struct overuses overuses;
 	bool reached; /* C3: the API server reaches the webhook */
 	bool unsure;  /* the same: nobody knows, for a policy refuses whoever would tell */
 };

@@ -11,7 +11,7 @@
 void openings_count(struct openings *openings)
 {
 	const struct picture *picture = openings->picture;
-	openings->fresh = openings->made = 0;
+	openings->fresh = 0;
 	openings->until = TIME_NEVER;
 	openings->refused[false] = openings->refused[true] = false;
 	for (uint32_t i = 0; i < picture->snap_gpus.count; i++) {
@@ -35,7 +35,6 @@ bool openings_take(struct openings *openings)
 		wake_by(openings->picture->time, openings->until);
 		return false;
 	}
-	openings->made++;
 	openings->fresh++;
 	openings->until =
 		time_min(openings->until, openings->picture->time->now + OPENING_FRESH_MS);

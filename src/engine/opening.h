@@ -11,7 +11,6 @@ struct picture;
  * elsewhere. */
 struct openings {
 	struct picture *picture; /* borrowed */
-	uint32_t made;		 /* in this step */
 	uint32_t fresh;
 	int64_t until;	 /* when the first of them counts no more */
 	bool refused[2]; /* without MPS, with it: an admission policy lets one not be made */

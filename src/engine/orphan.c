@@ -291,15 +291,6 @@ void orphans_find(struct orphans *orphans)
 	searches_plan(orphans);
 }
 
-uint32_t orphans_count(const struct orphans *orphans)
-{
-	uint32_t n = 0;
-	vec_for_each (const struct orphan, o, &orphans->items) {
-		n += is_now(orphans->picture->time, o) ? 1 : 0;
-	}
-	return n;
-}
-
 bool orphan_is_late(const struct picture *picture, const struct orphan *o)
 {
 	return o->since >= 0 && picture->time->now - o->since >= picture->cfg->lost_ms;
@@ -366,6 +357,10 @@ static void move_on(struct orphans *orphans, struct evictions *evictions, const 
 
 void orphans_tend(struct orphans *orphans, struct evictions *evictions, struct emitter *out)
 {
+	out->report->gpus_orphaned = 0;
+	vec_for_each (const struct orphan, o, &orphans->items) {
+		out->report->gpus_orphaned += is_now(orphans->picture->time, o) ? 1 : 0;
+	}
 	vec_for_each (const struct stranded, s, &orphans->stranded) {
 		tell(orphans, s, out);
 		move_on(orphans, evictions, s, out);

@@ -85,7 +85,6 @@ struct orphan *orphan_find(struct orphans *orphans, const char *uuid, const char
 bool gpu_is_anybodys(struct orphans *orphans, const char *uuid, const char *node);
 /* In the snapshot, after everybody was counted. */
 void orphans_find(struct orphans *orphans);
-uint32_t orphans_count(const struct orphans *orphans); /* after it */
 uint32_t orphans_count(const struct orphans *orphans); /* in this step */
 void orphans_tend(struct orphans *orphans, struct evictions *evictions, struct emitter *out);
 /* It was searched for long enough. */

@@ -91,12 +91,6 @@ enum overuse_stage {
 	OVERUSE_STAGES
 };
 
-/* What people and metrics ask of a complete pass. */
-struct overuse_found {
-	uint32_t over, contended;
-	int64_t over_mib;
-};
-
 struct overuse_pass {
 	enum overuse_stage stage;
 	uint64_t at;	      /* of a list, that many are left; else the node */
@@ -137,7 +131,6 @@ struct overuses {
 	} crowded; /* the same of crowds */
 	int64_t next_at;
 	struct overuse_pass pass;
-	struct overuse_found found; /* by the last complete pass of this term */
 };
 
 /* A pass begins once a second, whatever calls it. */

@@ -224,6 +224,5 @@ void overuse_forget(struct overuses *all)
 	VEC_FINISH(&all->here);
 	VEC_FINISH(&all->crowded);
 	all->pass = (struct overuse_pass){.stage = OVERUSE_RESTS};
-	all->found = (struct overuse_found){0};
 	all->next_at = 0;
 }

@@ -165,11 +165,13 @@ static void look_at_crowd(struct overuses *all)
 }
 
 /* What was found is told when all of it is. */
-static void look_at_failed(struct overuses *all)
+static void look_at_failed(struct overuses *all, struct engine_report *report)
 {
 	struct overuse_pass *pass = &all->pass;
 	if (!take(pass, all->failures.count)) {
-		all->found = (struct overuse_found){pass->over, pass->contended, pass->over_mib};
+		report->tenants_over = pass->over;
+		report->tenants_contended = pass->contended;
+		report->over_mib = pass->over_mib;
 		enter(pass, OVERUSE_RESTS, 0);
 		return;
 	}
@@ -198,7 +200,7 @@ static void go_on(struct overuses *all, struct engine_now now, struct emitter *o
 		look_at_crowd(all);
 		break;
 	case OVERUSE_FAILED:
-		look_at_failed(all);
+		look_at_failed(all, out->report);
 		break;
 	case OVERUSE_RESTS:
 	case OVERUSE_STAGES:

@@ -376,16 +376,17 @@ static void correct_placed(const struct picture *picture, int64_t now, struct em
 	}
 }
 
-void report_waiting(struct scheduling *sched, struct engine_now now, struct emitter *out)
+void report_waiting(struct scheduling *sched, struct emitter *out)
 {
+	const int64_t now = sched->picture->time->now;
 	const struct picture *picture = sched->picture;
-	memset(sched->report->by_reason, 0, sizeof sched->report->by_reason);
-	sched->report->waiting = (uint32_t)sched->ranked->count;
+	memset(out->report->by_reason, 0, sizeof out->report->by_reason);
+	out->report->waiting = (uint32_t)sched->ranked->count;
 	for (size_t i = 0; i < sched->ranked->count; i++) {
 		struct waiter *w = sched->ranked->items[i].waiter;
-		sched->report->by_reason[w->reason]++;
-		tell_waiting(sched, w, now.mono_ms, out);
-		tell_bare(picture, w, now.mono_ms, out);
+		out->report->by_reason[w->reason]++;
+		tell_waiting(sched, w, now, out);
+		tell_bare(picture, w, now, out);
 		/* Names of nodes die with the snapshot. */
 		w->miss.best_node = NULL;
 		w->passed.kept_for = 0;
@@ -393,10 +394,10 @@ void report_waiting(struct scheduling *sched, struct engine_now now, struct emit
 	for (size_t i = 0; i < picture->book->waiters.count; i++) {
 		tell_placed(picture, picture->book->waiters.items[i], out);
 	}
-	correct_placed(picture, now.mono_ms, out);
-	sched->report->granted_milli = 0;
+	correct_placed(picture, now, out);
+	out->report->granted_milli = 0;
 	vec_for_each (const struct place_gpu, g, &picture->snap.gpus) {
-		sched->report->granted_milli +=
+		out->report->granted_milli +=
 			g->state == GPU_OPENING ? 0 : MODEL_GPU_MILLI - g->free_milli;
 	}
 }

@@ -10,7 +10,6 @@
 #include "picture.h"
 
 struct companies;
-struct engine_report;
 struct injecting;
 struct needs;
 struct openings;
@@ -35,7 +34,7 @@ struct scheduling {
 	struct injecting *inject;
 	struct scale *scale;
 	const struct openings *openings;
-	struct engine_report *report;
+	uint32_t budget; /* units of work of this step */
 	uint32_t resume; /* ranks handled by an unfinished step */
 	struct {
 		VEC_FIELDS(struct chosen);

@@ -1,10 +1,11 @@
 /* What became of an action. Success is kept as acknowledged until the watch shows it; failure is
  * forgotten; what may or may not have happened counts as having happened until the watch tells. */
-#include "state.h"
+#include "settle.h"
 
 #include "journal.h"
 #include "model/names.h"
 #include "record/tables.h"
+#include "state.h"
 
 #define AVOID_CONFLICT_MS 5000
 #define AVOID_REFUSED_MS  15000
@@ -143,7 +144,7 @@ static bool is_as_judged(const struct pod *shown, const struct pod *judged)
 /* A word of ours makes another version of a tenant, which a watch that is behind shows late, and
  * until then its placement would meet a conflict. The answer shows all of the pod under that
  * version. Whoever else wrote before, it is what was judged, or this says nothing. */
-static void settle_word(struct book *book, const struct outcome *o)
+void word_settle(struct book *book, const struct outcome *o)
 {
 	struct waiter *w = o->fault.kind == FAULT_NONE && o->pod != NULL
 				   ? waiter_find(book, text_or(o->pod->uid, ""))
@@ -180,36 +181,23 @@ static void settle_place(struct waiter *w, struct book *book, int64_t now, const
 	w->retry_at = now + backoff_next(&w->backoff, book->rng);
 }
 
-void engine_settle(
-	struct engine *e, struct engine_now now, uint64_t action_id, const struct outcome *o)
+bool flight_settle(struct book *book, int64_t now, uint64_t id, const struct outcome *o)
 {
-	if (e->journal != NULL) {
-		journal_settle(e->journal, e, now, action_id, o);
-	}
-	struct holder *h = holder_of_flight(&e->book, action_id);
-	struct waiter *w = h == NULL ? waiter_of_flight(&e->book, action_id) : NULL;
-	e->time.dirty = true;
-	e->time.deadline = now.mono_ms;
-	if (h == NULL && w == NULL) {
-		eviction_settle(&e->evictions, now.mono_ms, action_id, o);
-		job_settle(&e->evictions, now.mono_ms, action_id, o);
-		resize_settle(&e->resizes, now.mono_ms, action_id, o);
-		inject_settle(&e->inject, now.mono_ms, action_id, o);
-		standin_settle(&e->scale, action_id, o);
-		settle_word(&e->book, o);
-	}
+	struct holder *h = holder_of_flight(book, id);
+	struct waiter *w = h == NULL ? waiter_of_flight(book, id) : NULL;
 	if (w != NULL) {
-		settle_place(w, &e->book, now.mono_ms, o);
+		settle_place(w, book, now, o);
 	}
 	if (h == NULL) {
-		return;
+		return w != NULL;
 	}
-	holder_heard(&e->book, h);
+	holder_heard(book, h);
 	if (h->flight_type == ACTION_GRANT) {
-		settle_grant(h, now.mono_ms, o);
+		settle_grant(h, now, o);
 	} else if (h->flight_type == ACTION_CREATE_CAPACITY) {
-		settle_create(&e->rng, h, now.mono_ms, o);
+		settle_create(book->rng, h, now, o);
 	} else {
-		settle_delete(h, now.mono_ms, o);
+		settle_delete(h, now, o);
 	}
+	return true;
 }

@@ -35,6 +35,7 @@
 #include "open_gpu.h"
 #include "opening.h"
 #include "orphan.h"
+#include "overuse.h"
 #include "pending_pod.h"
 #include "quota_usage.h"
 #include "policies.h"
@@ -72,6 +73,7 @@ struct engine {
 	struct book book;
 	struct ailments ailments;
 	struct evictions evictions;
+	struct overuses overuses;
 	struct preempting preempting;
 	struct turns turns;
 	struct orphans orphans;
@@ -99,6 +101,6 @@ struct engine {
 
 /* capacity_lifecycle.c: the life of capacity pods; the last is of pending_report.c */
 void capacity_tend(struct scheduling *sched, struct emitter *out);
-void report_waiting(struct scheduling *sched, struct engine_now now, struct emitter *out);
+void report_waiting(struct scheduling *sched, struct emitter *out);
 
 #endif

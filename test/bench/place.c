@@ -211,7 +211,7 @@ static int64_t now_ns(void)
 __attribute__((noinline)) void bench_decision(struct bed *b);
 void bench_decision(struct bed *b)
 {
-	decide(&b->e->scheduling, 1, &b->e->emitter);
+	decide(&b->e->scheduling, &b->e->emitter);
 }
 
 static struct engine_now bed_now(const struct bed *b)
@@ -316,6 +316,7 @@ static void round_of(struct bed *b, struct result *r)
 	e->emitter.plan = &b->plan;
 	e->time.step++;
 	e->time.now = b->now;
+	e->scheduling.budget = 1;
 	e->scheduling.resume = 0;
 	e->book.flights.decided = 0;
 	int64_t begin = now_ns();

@@ -141,8 +141,8 @@ struct pass {
 __attribute__((noinline)) void bench_slice(struct bed *b);
 void bench_slice(struct bed *b)
 {
-	overuse_step(&b->e->evictions.overuses, (struct engine_now){b->now, b->now}, BUDGET / 4,
-		&b->e->emitter);
+	overuse_step(
+		&b->e->overuses, (struct engine_now){b->now, b->now}, BUDGET / 4, &b->e->emitter);
 }
 
 static struct pass pass_of(struct bed *b)
@@ -154,8 +154,8 @@ static struct pass pass_of(struct bed *b)
 	}
 	b->e->time.now = b->now;
 	b->e->emitter.plan = &b->plan;
-	overuse_tend(&b->e->evictions.overuses);
-	while (overuse_running(&b->e->evictions.overuses)) {
+	overuse_tend(&b->e->overuses);
+	while (overuse_running(&b->e->overuses)) {
 		plan_reset(&b->plan);
 		int64_t begin = now_ns();
 		bench_slice(b);

@@ -120,7 +120,7 @@ static struct told_so_far in_slices(struct bed *b)
 		take_step(b, ONE_UNIT);
 		gather(b, &t);
 		t.slices++;
-	} while (overuse_running(&b->e->evictions.overuses) && t.slices < SLICES);
+	} while (overuse_running(&b->e->overuses) && t.slices < SLICES);
 	cr_assert(t.slices < SLICES);
 	return t;
 }
@@ -132,8 +132,8 @@ Test(overuse_pass, in_slices_it_finds_what_it_finds_in_one_piece)
 	look(&whole);
 	look(&cut);
 	take_step(&whole, 100000);
-	cr_expect_not(overuse_running(&whole.e->evictions.overuses),
-		"a small cluster is looked at in one piece");
+	cr_expect_not(
+		overuse_running(&whole.e->overuses), "a small cluster is looked at in one piece");
 	(void)in_slices(&cut);
 	look(&whole);
 	look(&cut);
@@ -164,8 +164,7 @@ Test(overuse_pass, figures_are_those_of_the_last_complete_pass)
 	for (int i = 0; i < SLICES && t.whom != (1u << NODES) - 1; i++) {
 		take_step(&b, ONE_UNIT);
 		gather(&b, &t);
-		cr_assert(overuse_running(&b.e->evictions.overuses) &&
-				  engine_next_deadline(b.e) <= b.now,
+		cr_assert(overuse_running(&b.e->overuses) && engine_next_deadline(b.e) <= b.now,
 			"the next slice is due at once");
 		cr_assert_eq(engine_report(b.e)->tenants_over, 0);
 	}
@@ -193,7 +192,7 @@ Test(overuse_pass, who_leaves_between_two_slices_is_not_told_nor_is_who_takes_it
 		take_step(&b, ONE_UNIT);
 		gather(&b, &t);
 	}
-	cr_assert(t.whom == 1 && overuse_running(&b.e->evictions.overuses));
+	cr_assert(t.whom == 1 && overuse_running(&b.e->overuses));
 	tell_gone(&b, "default", name_of(NODES - 1, 0, last));
 	tell_user(&b, NODES - 1, "t9-1");
 	struct told_so_far rest = in_slices(&b);
@@ -202,8 +201,8 @@ Test(overuse_pass, who_leaves_between_two_slices_is_not_told_nor_is_who_takes_it
 	look(&b);
 	(void)in_slices(&b);
 	cr_expect_eq(engine_report(b.e)->tenants_over, NODES - 1);
-	cr_expect_eq(b.e->evictions.overuses.items.count, NODES - 1, "it is forgotten");
-	cr_expect_eq(b.e->evictions.overuses.crowds.count, NODES - 1, "so is its GPU");
+	cr_expect_eq(b.e->overuses.items.count, NODES - 1, "it is forgotten");
+	cr_expect_eq(b.e->overuses.crowds.count, NODES - 1, "so is its GPU");
 	bed_finish(&b);
 }
 
@@ -215,12 +214,12 @@ Test(overuse_pass, a_pass_ends_with_the_term)
 	(void)in_slices(&b);
 	look(&b);
 	take_step(&b, ONE_UNIT);
-	cr_assert(overuse_running(&b.e->evictions.overuses));
+	cr_assert(overuse_running(&b.e->overuses));
 	struct change lost = {.type = CHANGE_LEADER, .leads = false};
 	engine_observe(b.e, &lost);
 	take_step(&b, ONE_UNIT);
 	tell_lead(b.e);
-	cr_expect_not(overuse_running(&b.e->evictions.overuses));
+	cr_expect_not(overuse_running(&b.e->overuses));
 	struct told_so_far t = in_slices(&b);
 	cr_expect_eq(t.events, 0, "one look is no look");
 	look(&b);
