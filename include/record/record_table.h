@@ -65,7 +65,7 @@ struct record_table {
 		.name = #member, .at = offsetof(type, member),                                     \
 		.size = sizeof ROW_MEMBER(type, member), .kind = (its_kind), __VA_ARGS__           \
 	}
-#define FIELD(type, member) ROW_OF(type, member, ROW_KIND_OF(ROW_MEMBER(type, member)), )
+#define MEMBER(type, member) ROW_OF(type, member, ROW_KIND_OF(ROW_MEMBER(type, member)), )
 #define UPTO(type, member, max)                                                                    \
 	ROW_OF(type, member, ROW_KIND_OF(ROW_MEMBER(type, member)), .most = (max))
 /* An enum of so many values. */

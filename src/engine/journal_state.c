@@ -186,7 +186,8 @@ void state_save(struct engine *e, struct str *scratch, state_put put, void *data
 {
 	struct saving s = {e, scratch, put, data};
 	world_save(e->world, save_change, &s);
-	save_change(&s, &(struct change){.type = CHANGE_RUNTIME, .runtime = runtime_of(&e->runtime)});
+	save_change(
+		&s, &(struct change){.type = CHANGE_RUNTIME, .runtime = runtime_of(&e->runtime)});
 	for (size_t i = 0; i < e->book.waiters.count; i++) {
 		save_waiter(&s, e->book.waiters.items[i]);
 	}
@@ -337,7 +338,7 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	/* Versions only grow: one less is never reached again. */
 	e->decided_version = current.decided ? version : version - 1;
 	e->policies.version = current.policies ? policy_version : policy_version - 1;
-	return e->resizes.awake <= e->resizes.items.count && overuses_index(&e->evictions.overuses);
+	return e->resizes.awake <= e->resizes.items.count && overuses_index(&e->overuses);
 }
 
 bool state_load(struct engine *e, enum record type, struct unpack *u)

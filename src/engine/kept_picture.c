@@ -131,7 +131,7 @@ static bool learn(struct engine *e, const struct holder *h, struct kept_ledger *
 			return false;
 		}
 		ret->slots[i] = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
-		struct manners manners = manners_of_tenant(e, p, ret->slots[i]);
+		struct manners manners = manners_of_tenant(&e->companies, p, ret->slots[i]);
 		company_joins(&g, &s, &manners);
 		s.node_pins += p->gpu->keeps_node ? 1 : 0;
 		g.free_milli += l->items[i].milli;

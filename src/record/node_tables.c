@@ -8,39 +8,40 @@
 #include "record/tables.h"
 
 static const struct record_row taint_rows[] = {
-	FIELD(struct taint, key), FIELD(struct taint, value), FIELD(struct taint, effect)};
+	MEMBER(struct taint, key), MEMBER(struct taint, value), MEMBER(struct taint, effect)};
 static const struct record_table taint_table = RECORD_TABLE(struct taint, taint_rows);
 
-static const struct record_row node_rows[] = {NAME(struct node, name), FIELD(struct node, uid),
-	FIELD(struct node, resource_version), FIELD(struct node, boot),
-	FIELD(struct node, gpus_reset), FIELD(struct node, runtime),
+static const struct record_row node_rows[] = {NAME(struct node, name), MEMBER(struct node, uid),
+	MEMBER(struct node, resource_version), MEMBER(struct node, boot),
+	MEMBER(struct node, gpus_reset), MEMBER(struct node, runtime),
 	LISTED(struct node, labels, pair_table),
-	LIST(struct node, taints, taint_count, taint_table), FIELD(struct node, unschedulable),
-	FIELD(struct node, ready), FIELD(struct node, shares_already),
-	FIELD(struct node, serves_hami), FIELD(struct node, serves_kai), FIELD(struct node, is_mig),
-	FIELD(struct node, cpu_milli), FIELD(struct node, mem_bytes), FIELD(struct node, pod_slots),
-	FIELD(struct node, gpus), LISTED(struct node, others, amount_table)};
+	LIST(struct node, taints, taint_count, taint_table), MEMBER(struct node, unschedulable),
+	MEMBER(struct node, ready), MEMBER(struct node, shares_already),
+	MEMBER(struct node, serves_hami), MEMBER(struct node, serves_kai),
+	MEMBER(struct node, is_mig), MEMBER(struct node, cpu_milli), MEMBER(struct node, mem_bytes),
+	MEMBER(struct node, pod_slots), MEMBER(struct node, gpus),
+	LISTED(struct node, others, amount_table)};
 const struct record_table node_table = RECORD_TABLE(struct node, node_rows);
 
 static const struct record_row slice_rows[] = {
-	NAME(struct gpu_slice, name), FIELD(struct gpu_slice, node)};
+	NAME(struct gpu_slice, name), MEMBER(struct gpu_slice, node)};
 const struct record_table gpu_slice_table = RECORD_TABLE(struct gpu_slice, slice_rows);
 
 static const struct record_row device_rows[] = {NAME(struct device_state, uuid),
-	FIELD(struct device_state, why), ENUM(struct device_state, cause, ILL_CAUSES),
-	FIELD(struct device_state, total_mib), FIELD(struct device_state, used_mib),
-	ENUM(struct device_state, mps, MPS_STATES), FIELD(struct device_state, contexts),
-	FIELD(struct device_state, mps_why)};
+	MEMBER(struct device_state, why), ENUM(struct device_state, cause, ILL_CAUSES),
+	MEMBER(struct device_state, total_mib), MEMBER(struct device_state, used_mib),
+	ENUM(struct device_state, mps, MPS_STATES), MEMBER(struct device_state, contexts),
+	MEMBER(struct device_state, mps_why)};
 static const struct record_table device_table = RECORD_TABLE(struct device_state, device_rows);
 
 static const struct record_row use_rows[] = {NAME(struct pod_use, uid), NAME(struct pod_use, uuid),
-	FIELD(struct pod_use, mem_mib), FIELD(struct pod_use, processes)};
+	MEMBER(struct pod_use, mem_mib), MEMBER(struct pod_use, processes)};
 static const struct record_table use_table = RECORD_TABLE(struct pod_use, use_rows);
 
 static const struct record_row state_rows[] = {NAME(struct node_state, node),
-	NAME(struct node_state, boot), FIELD(struct node_state, sequence),
-	FIELD(struct node_state, seen_ms), FIELD(struct node_state, seen_by_ms),
-	FIELD(struct node_state, again),
+	NAME(struct node_state, boot), MEMBER(struct node_state, sequence),
+	MEMBER(struct node_state, seen_ms), MEMBER(struct node_state, seen_by_ms),
+	MEMBER(struct node_state, again),
 	LIST(struct node_state, devices, device_count, device_table),
 	LIST(struct node_state, pods, pod_count, text_table),
 	LIST(struct node_state, uses, use_count, use_table)};
@@ -60,6 +61,6 @@ static const struct record_row runtime_rows[] = {
 const struct record_table runtime_class_table = RECORD_TABLE(struct runtime_class, runtime_rows);
 
 static const struct record_row heard_rows[] = {NAME(struct heard, uuid), NAME(struct heard, node),
-	FIELD(struct heard, why), NAME(struct heard, by), FIELD(struct heard, boot),
-	FIELD(struct heard, reset)};
+	MEMBER(struct heard, why), NAME(struct heard, by), MEMBER(struct heard, boot),
+	MEMBER(struct heard, reset)};
 const struct record_table heard_table = RECORD_TABLE(struct heard, heard_rows);

@@ -36,11 +36,11 @@ struct all_kinds {
 	int scratch;
 };
 
-static const struct record_row all_rows[] = {FIELD(struct all_kinds, first),
-	FIELD(struct all_kinds, second), FIELD(struct all_kinds, narrow),
-	FIELD(struct all_kinds, apart), FIELD(struct all_kinds, natural),
-	FIELD(struct all_kinds, wide), FIELD(struct all_kinds, hash),
-	ENUM(struct all_kinds, colour, BLUE + 1), FIELD(struct all_kinds, text),
+static const struct record_row all_rows[] = {MEMBER(struct all_kinds, first),
+	MEMBER(struct all_kinds, second), MEMBER(struct all_kinds, narrow),
+	MEMBER(struct all_kinds, apart), MEMBER(struct all_kinds, natural),
+	MEMBER(struct all_kinds, wide), MEMBER(struct all_kinds, hash),
+	ENUM(struct all_kinds, colour, BLUE + 1), MEMBER(struct all_kinds, text),
 	CHARS(struct all_kinds, name), PART(struct all_kinds, part, inner_table),
 	ARRAY(struct all_kinds, parts, inner_table),
 	POINTER(struct all_kinds, pointer, inner_table),
@@ -58,7 +58,7 @@ struct owned_kinds {
 	} numbers;
 };
 
-static const struct record_row owned_rows[] = {FIELD(struct owned_kinds, text),
+static const struct record_row owned_rows[] = {MEMBER(struct owned_kinds, text),
 	VEC(struct owned_kinds, texts, owner_table), VEC(struct owned_kinds, numbers, i64_table)};
 static const struct record_table owned_table = RECORD_TABLE(struct owned_kinds, owned_rows);
 
