@@ -20,6 +20,7 @@ static bool memo_restore(struct engine *e, const void *item)
 	struct node_memo *m = memo_touch(&e->book, memo->name);
 	free(m->name);
 	*m = *memo;
+	m->node = WORLD_NONE;
 	return true;
 }
 

@@ -29,7 +29,8 @@ static const struct record_row head_rows[] = {MEMBER(struct journal_head, number
 	MEMBER(struct journal_head, config.context_mib),
 	MEMBER(struct journal_head, config.warm_gpus),
 	MEMBER(struct journal_head, config.runtime_class),
-	MEMBER(struct journal_head, config.injection)};
+	MEMBER(struct journal_head, config.injection),
+	ASIDE(struct journal_head, config.check_every)};
 const struct record_table journal_head_table = RECORD_TABLE(struct journal_head, head_rows);
 
 static const struct record_row step_rows[] = {MEMBER(struct journal_step, now.mono_ms),
@@ -133,13 +134,18 @@ static const struct record_row holder_rows[] = {MEMBER(struct holder, uid),
 	ASIDE(struct holder, arena), ASIDE(struct holder, stamp), ASIDE(struct holder, grace_stamp),
 	/* of a step */
 	ASIDE(struct holder, node_at), ASIDE(struct holder, snap_at),
-	ASIDE(struct holder, snap_step), ASIDE(struct holder, amiss)};
+	ASIDE(struct holder, snap_step), ASIDE(struct holder, amiss),
+	/* found again from what is above */
+	ASIDE(struct holder, place), ASIDE(struct holder, node_known),
+	ASIDE(struct holder, told_anew), ASIDE(struct holder, unpinned),
+	ASIDE(struct holder, label_movable), ASIDE(struct holder, label_stamp),
+	ASIDE(struct holder, kept)};
 const struct record_table holder_table = RECORD_TABLE(struct holder, holder_rows);
 
 static const struct record_row memo_rows[] = {NAME(struct node_memo, name),
 	MEMBER(struct node_memo, until), MEMBER(struct node_memo, last_failure),
 	MEMBER(struct node_memo, usable_mib), PART(struct node_memo, backoff, backoff_table),
-	MEMBER(struct node_memo, why)};
+	MEMBER(struct node_memo, why), ASIDE(struct node_memo, node)};
 const struct record_table node_memo_table = RECORD_TABLE(struct node_memo, memo_rows);
 
 static const struct record_row ailment_rows[] = {NAME(struct ailment, uuid),

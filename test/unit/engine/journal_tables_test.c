@@ -35,11 +35,8 @@ Test(journal_tables, every_member_has_a_row)
 	EXPECT_COVERS(*table_below(&engine_table, "evictions.stuck.items"), struct stuck);
 	EXPECT_COVERS(*table_below(&engine_table, "evictions.recycled.items"), struct recycled);
 	EXPECT_COVERS(*table_below(&engine_table, "evictions.jobs.items"), struct job);
-	EXPECT_COVERS(
-		*table_below(&engine_table, "evictions.overuses.items.items"), struct overuse);
-	EXPECT_COVERS(*table_below(&engine_table, "evictions.overuses.crowds.items"), struct crowd);
-	EXPECT_COVERS(
-		*table_below(&engine_table, "evictions.overuses.failures.items"), struct failure);
-	EXPECT_COVERS(
-		*table_below(&engine_table, "evictions.overuses.remarks.items"), struct remark);
+	EXPECT_COVERS(*table_below(&engine_table, "overuses.items.items"), struct overuse);
+	EXPECT_COVERS(*table_below(&engine_table, "overuses.crowds.items"), struct crowd);
+	EXPECT_COVERS(*table_below(&engine_table, "overuses.failures.items"), struct failure);
+	EXPECT_COVERS(*table_below(&engine_table, "overuses.remarks.items"), struct remark);
 }
