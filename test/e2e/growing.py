@@ -1,5 +1,6 @@
 """Tenants on nodes that an autoscaler makes and takes away, for its end-to-end tests."""
 
+import concurrent.futures
 import contextlib
 
 from api import ApiError
@@ -12,6 +13,11 @@ POOL = "example.com/pool"
 
 def selector(pool):
     return {POOL: pool}
+
+
+def of_pool(objects, pool):
+    """Of nodes or Karpenter's claims of them those of that pool."""
+    return [each for each in objects if each["metadata"]["labels"].get(POOL) == pool]
 
 
 def deploy(stack, name, replicas, fraction, pool="shared", allowed=1, annotations=None, **spec):
@@ -63,6 +69,13 @@ def wait_moved(stack, name, nodes, replicas, tell, seconds=240):
         return all(stack.api.find("nodes", node) is None for node in nodes)
     wait_until(moved, seconds, tell, every=0.2)
     assert min(fewest) >= replicas - 1, "its budget asks for %d that run: %s" % (replicas - 1, fewest)
+
+
+def together(*tasks):
+    """All of them at the same time, for each waits long. Who fails is told when all have ended."""
+    with concurrent.futures.ThreadPoolExecutor(len(tasks)) as pool:
+        for each in [pool.submit(task) for task in tasks]:
+            each.result()
 
 
 def clear(stack):

@@ -39,7 +39,7 @@ class Karpenter:
             json.dump(types, file)
         self.argv = [binaries.find(("karpenter",))["karpenter"], "--disable-leader-election=true",
                      "--metrics-port=%d" % self.port, "--health-probe-port=%d" % probes,
-                     "--batch-idle-duration=500ms", "--batch-max-duration=2s", "--log-level=debug",
+                     "--batch-idle-duration=1s", "--batch-max-duration=5s", "--log-level=debug",
                      "--instance-types-file-path=" + path]
         self.crds = [obj for name in sorted(os.listdir(binaries.data_dir("karpenter")))
                      for obj in manifests.load(os.path.join(binaries.data_dir("karpenter"), name))]
@@ -92,6 +92,12 @@ class Karpenter:
     def nodes(self):
         return self.api.list("nodes", labelSelector=NODES)
 
+    def end_nodes(self):
+        """Whether none is left. It is told to take each away now; by itself it waits for half a minute."""
+        for claim in self.claims():
+            self._if_there("DELETE", "/apis/karpenter.sh/v1/nodeclaims/" + claim["metadata"]["name"])
+        return not self.nodes() and not self.claims()
+
     def log(self):
         return processes.log_tail(os.path.join(self.dir, "karpenter.log"), 6000)
 
@@ -109,10 +115,13 @@ class Karpenter:
         self._drop(CLASSES + "/default")
 
     def _drop(self, path):
-        for method, body in (("PATCH", {"metadata": {"finalizers": None}}), ("DELETE", None)):
-            try:
-                self.api.request(method, path, body,
-                                 **({"content_type": "application/merge-patch+json"} if body else {}))
-            except ApiError as error:
-                if error.status != 404:
-                    raise
+        self._if_there("PATCH", path, {"metadata": {"finalizers": None}}, content_type="application/merge-patch+json")
+        self._if_there("DELETE", path)
+
+    def _if_there(self, *request, **options):
+        """What is not there any more needs nothing."""
+        try:
+            self.api.request(*request, **options)
+        except ApiError as error:
+            if error.status != 404:
+                raise
