@@ -1,70 +1,69 @@
 """C39: nodes with tenants that Karpenter itself consolidates, or ends though somebody is still there."""
 
+import functools
 import json
 import time
 
 import pytest
 
 import growing
-import karpenter
-from growing import POOL, deploy, homes, of, uids, wait_budget, wait_moved
+from growing import POOL, deploy, homes, of, of_pool, together, uids, wait_budget, wait_moved
 from helpers import gates, note
 from invariants import Picture
 from karpenter import Karpenter, instance_type
 from test_karpenter import KEEP, STACK, told
+from test_karpenter import fixture_grower  # noqa: F401, what the tests here stand on
 from waiting import holds_for, wait_until
 
 __all__ = ["STACK"]
-# Each takes minutes, because Karpenter waits before it acts, and needs a pool of its own at most.
+# Each takes minutes, because Karpenter waits before it acts, and needs pools of its own at most.
 APART = True
 PACKED = "packed"
 # Two nodes of one GPU each cost more than one of two, and that more than one of one.
 TYPES = [instance_type("plain", 0, 0.1), instance_type("one", 1, 1.0), instance_type("two", 2, 1.5)]
+# Tenants of nodes that could be cheaper; Karpenter takes its time with the next while it waits for one, so all are at once.
+HALF_EMPTY = {"moving": {}, "kept": {"annotations": {KEEP: "true"}}, "unallowed": {"allowed": 0}}
 # The terminationGracePeriod of a node. What is over after it, Karpenter ends without asking budgets.
-ENDS_S = {"ending": 45, "hung": 15}
+ENDS_S = {"hung": 15, "ending": 45}
 TYPE = "node.kubernetes.io/instance-type"
 
 
 @pytest.fixture(name="karpenters", scope="module")
 def fixture_karpenters(cp):
     with Karpenter(cp, TYPES) as found:
-        found.pool(PACKED, {POOL: PACKED}, "2s", "WhenEmptyOrUnderutilized")
+        for pool in (PACKED, *HALF_EMPTY):
+            found.pool(pool, {POOL: pool}, "2s", "WhenEmptyOrUnderutilized")
         for pool, seconds in ENDS_S.items():
             found.pool(pool, {POOL: pool}, grace="%ds" % seconds)
         yield found
 
 
-@pytest.fixture(name="grower")
-def fixture_grower(karpenters, stack):
-    """Karpenter, without a node of its own."""
-    yield karpenters
-    growing.clear(stack)
-    wait_until(lambda: not karpenters.nodes() and not karpenters.claims(), 120, told(stack, karpenters))
+def types(grower, pool):
+    return sorted(node["metadata"]["labels"][TYPE] for node in of_pool(grower.nodes(), pool))
 
 
-def types(grower):
-    return sorted(node["metadata"]["labels"][TYPE] for node in grower.nodes())
-
-
-def wait_home(stack, grower, name, replicas, kind, seconds=180):
+def wait_home(stack, grower, name, replicas, kind, pool=PACKED):
     """Until so many of it run on one node of that type, and no other is there."""
     def home():
-        return len(of(stack, name)) == replicas and types(grower) == [kind]
-    wait_until(home, seconds, told(stack, grower))
+        return len(of(stack, name)) == replicas and types(grower, pool) == [kind]
+    wait_until(home, 180, told(stack, grower))
     return homes(of(stack, name))
 
 
-def half_empty(stack, grower, name, **web):
-    """Tenants on one GPU of a node of two, whose other GPU is not used any more: (their name, the node)."""
-    one, other = name(), name()
-    deploy(stack, one, 2, "0.4", PACKED, **web)
-    deploy(stack, other, 1, "0.7", PACKED)
-    wait_home(stack, grower, one, 2, "two")
-    wait_until(lambda: of(stack, other), 60, told(stack, grower))
-    wait_budget(stack, one, web.get("allowed", 1))
-    old = homes(of(stack, one))
-    stack.api.delete("deployments", other, "default", propagationPolicy="Foreground")
-    return one, old
+def half_empty(stack, grower, name):
+    """{pool: tenants on one GPU of a node of two, whose other GPU is not used any more}"""
+    webs = {pool: name() for pool in HALF_EMPTY}
+    others = {pool: name() for pool in HALF_EMPTY}
+    for pool, more in HALF_EMPTY.items():
+        deploy(stack, webs[pool], 2, "0.4", pool, **more)
+        deploy(stack, others[pool], 1, "0.7", pool)
+    for pool, more in HALF_EMPTY.items():
+        wait_home(stack, grower, webs[pool], 2, "two", pool)
+        wait_until(lambda name=others[pool]: of(stack, name), 60, told(stack, grower))
+        wait_budget(stack, webs[pool], more.get("allowed", 1))
+    for each in others.values():
+        stack.api.delete("deployments", each, "default", propagationPolicy="Foreground")
+    return webs
 
 
 def check_settled(stack, name):
@@ -72,13 +71,37 @@ def check_settled(stack, name):
     assert stack.leader().metric("aliquot_orphaned_gpus") == 0
 
 
-def test_c39_tenants_move_to_a_cheaper_node_within_their_budget(stack, grower, name):
-    web, old = half_empty(stack, grower, name)
+def blocked(stack, grower, pool):
+    """What Karpenter says of why it leaves the nodes of that pool alone."""
+    names = {claim["metadata"]["name"] for claim in of_pool(grower.claims(), pool)}
+    return [event["message"] for event in stack.api.list("events", namespace="default")
+            if event["reason"] == "DisruptionBlocked" and event["involvedObject"]["name"] in names]
+
+
+def check_moves(stack, grower, web, pool):
     before = uids(of(stack, web))
-    wait_moved(stack, web, old, 2, told(stack, grower))
-    wait_home(stack, grower, web, 2, "one")
+    wait_moved(stack, web, homes(of(stack, web)), 2, told(stack, grower))
+    wait_home(stack, grower, web, 2, "one", pool)
     assert not before & uids(of(stack, web)), "pods do not move"
-    check_settled(stack, web)
+
+
+def check_stays(stack, grower, web, pool):
+    before, old = uids(of(stack, web)), homes(of(stack, web))
+    wait_until(lambda: blocked(stack, grower, pool), 90, told(stack, grower))
+
+    def stays():
+        node, = [stack.api.get("nodes", each) for each in old]
+        return uids(of(stack, web)) == before and types(grower, pool) == ["two"] and not node["spec"].get("taints")
+    # Karpenter looks every ten seconds, and waits for fifteen before it acts.
+    holds_for(stays, 35, told(stack, grower))
+
+
+def test_c39_tenants_move_to_a_cheaper_node_within_their_budget_and_not_where_one_stays(stack, grower, name):
+    """One stays because of an annotation, and one because its budget lets nobody go."""
+    webs = half_empty(stack, grower, name)
+    together(*(functools.partial(check_moves if pool == "moving" else check_stays, stack, grower, web, pool)
+               for pool, web in webs.items()))
+    check_settled(stack, webs["moving"])
 
 
 def test_c39_tenants_of_two_nodes_move_to_one(stack, grower, name):
@@ -95,27 +118,6 @@ def test_c39_tenants_of_two_nodes_move_to_one(stack, grower, name):
     check_settled(stack, web)
 
 
-def blocked(stack, grower):
-    """What Karpenter says of why it leaves its nodes alone."""
-    names = {claim["metadata"]["name"] for claim in grower.claims()}
-    return [event["message"] for event in stack.api.list("events", namespace="default")
-            if event["reason"] == "DisruptionBlocked" and event["involvedObject"]["name"] in names]
-
-
-@pytest.mark.parametrize("why", ["annotation", "budget"])
-def test_c39_a_cheaper_node_is_not_taken_where_a_tenant_stays(stack, grower, name, why):
-    web, old = half_empty(stack, grower, name, **(
-        {"annotations": {KEEP: "true"}} if why == "annotation" else {"allowed": 0}))
-    before = uids(of(stack, web))
-    wait_until(lambda: blocked(stack, grower), 90, told(stack, grower))
-
-    def stays():
-        node, = [stack.api.get("nodes", each) for each in old]
-        return uids(of(stack, web)) == before and types(grower) == ["two"] and not node["spec"].get("taints")
-    # Karpenter looks every ten seconds, and waits for fifteen before it acts.
-    holds_for(stays, 35, told(stack, grower))
-
-
 # --- a node whose terminationGracePeriod is over ----------------------------------------------------
 
 
@@ -125,19 +127,24 @@ def is_leaving(stack, node):
 
 
 class Ending:
-    """Two tenants whose budget lets nobody go, on a node of which Karpenter wants another edition."""
+    """Two tenants of each grace, whose budgets let nobody go, on a node of which Karpenter wants another edition."""
 
-    def __init__(self, stack, grower, name, pool, **spec):
-        self.stack, self.name = stack, name()
+    def __init__(self, stack, grower, name, pool, *graces):
+        self.stack, self.grower, self.pool = stack, grower, pool
+        self.webs = [name() for _ in graces]
         self.tell = told(stack, grower)
-        deploy(stack, self.name, 2, "0.4", pool, 0, {"fake.kubelet/ignore-term": "true"}, **spec)
-        wait_until(lambda: len(of(stack, self.name)) == 2, 120, self.tell)
-        self.before, (self.node,) = uids(of(stack, self.name)), homes(of(stack, self.name))
-        self.uuid, = {note(pod, "gpu-uuid") for pod in of(stack, self.name)}
+        for web, grace in zip(self.webs, graces):
+            deploy(stack, web, 2, "0.2", pool, 0, {"fake.kubelet/ignore-term": "true"}, terminationGracePeriodSeconds=grace)
+        wait_until(lambda: len(self.running()) == 2 * len(graces), 120, self.tell)
+        self.before, (self.node,) = uids(self.running()), homes(self.running())
+        self.uuid, = {note(pod, "gpu-uuid") for pod in self.running()}
         self.began = self.first = None
 
-    def begin(self, grower, pool):
-        grower.relabel(pool, {POOL: pool, "example.com/edition": self.name})
+    def running(self):
+        return [pod for web in self.webs for pod in of(self.stack, web)]
+
+    def begin(self):
+        self.grower.relabel(self.pool, {POOL: self.pool, "example.com/edition": "another"})
         wait_until(lambda: is_leaving(self.stack, self.node), 120, self.tell)
         self.began = time.monotonic()
 
@@ -146,15 +153,15 @@ class Ending:
         pods = self.stack.api.list("pods", namespace="default")
         assert not [p for p in pods if note(p, "gpu-uuid") == self.uuid and p["metadata"]["uid"] not in self.before]
         there = [p for p in pods if p["metadata"]["uid"] in self.before]
-        if self.first is None and (len(there) < 2 or any("deletionTimestamp" in p["metadata"] for p in there)):
+        if self.first is None and (len(there) < len(self.before) or any("deletionTimestamp" in p["metadata"] for p in there)):
             self.first = time.monotonic() - self.began
         return there
 
     def elsewhere(self):
         """Its successors run, on another node."""
         self.look()
-        now = of(self.stack, self.name)
-        return len(now) == 2 and not uids(now) & self.before and self.node not in homes(now)
+        now = self.running()
+        return len(now) == len(self.before) and not uids(now) & self.before and self.node not in homes(now)
 
     def capacity(self):
         return [p for p in self.stack.capacity_pods() if p["spec"].get("nodeName") == self.node]
@@ -169,30 +176,35 @@ class Ending:
         assert not [each for each in self.before | {self.uuid} if each in json.dumps(leader.dump())]
 
 
-def test_c39_a_budget_that_lets_nobody_go_is_over_with_the_nodes_grace(stack, grower, name):
-    ending = Ending(stack, grower, name, "ending", terminationGracePeriodSeconds=5)
-    ending.begin(grower, "ending")
+def check_grace(ending):
+    """Their budget is over with the grace of the node."""
+    ending.begin()
     held, = wait_until(lambda: [p for p in ending.capacity() if "deletionTimestamp" in p["metadata"]], 30, ending.tell)
     assert held["status"]["phase"] == "Running" and held["metadata"]["deletionGracePeriodSeconds"] > 30
-    wait_until(ending.elsewhere, ENDS_S["ending"] + 60, ending.tell, every=0.2)
-    assert ending.first > ENDS_S["ending"] - 15, "the budget counts until their grace is as long as what is left"
+    wait_until(ending.elsewhere, ENDS_S[ending.pool] + 60, ending.tell, every=0.2)
+    assert ending.first > ENDS_S[ending.pool] - 15, "the budget counts until their grace is as long as what is left"
     wait_until(ending.is_over, 60, ending.tell)
-    ending.check_books()
 
 
-@pytest.mark.parametrize("grace", [1, 5])
-def test_c39_a_node_that_ends_with_tenants_on_it_leaves_nothing_behind(stack, grower, name, grace):
+def check_hung(ending):
     """Its runtime hangs: what runs there outlives every grace, and goes with the machine. The object of a tenant with a
     grace of a second goes at once: for what is left Karpenter deletes it by force."""
-    ending = Ending(stack, grower, name, "hung", terminationGracePeriodSeconds=grace)
-    stack.kubelet.fault("hang", node=ending.node)
-    ending.begin(grower, "hung")
-    wait_until(ending.elsewhere, ENDS_S["hung"] + 60, ending.tell, every=0.2)
+    stack = ending.stack
+    wait_until(ending.elsewhere, ENDS_S[ending.pool] + 60, ending.tell, every=0.2)
     running = {uid for uid, pod in stack.kubelet.state()["pods"].items()
                if any(c["state"] == "running" for c in pod["containers"].values())}
     assert ending.before <= running and stack.api.find("nodes", ending.node), "nobody waited for what hangs"
-    if grace > 1:
-        assert uids(ending.look()) == ending.before
+    assert [p["spec"]["terminationGracePeriodSeconds"] for p in ending.look()] == [5, 5]
     # A minute after its grace Karpenter waits for no pod; then the garbage collector of pods looks twice.
-    wait_until(ending.is_over, ENDS_S["hung"] + 60 + 120, ending.tell)
-    ending.check_books()
+    wait_until(ending.is_over, ENDS_S[ending.pool] + 60 + 120, ending.tell)
+
+
+def test_c39_a_node_that_ends_with_tenants_on_it_leaves_nothing_behind(stack, grower, name):
+    """One that hangs, and one whose tenants end in time."""
+    hung, ending = Ending(stack, grower, name, "hung", 1, 5), Ending(stack, grower, name, "ending", 5)
+    stack.kubelet.fault("hang", node=hung.node)
+    # It takes longest, and Karpenter one after the other.
+    hung.begin()
+    together(lambda: check_hung(hung), lambda: check_grace(ending))
+    for each in (hung, ending):
+        each.check_books()
