@@ -1,6 +1,7 @@
 """Use of pods, read from exporters and from a real Prometheus: what is not known is never zero."""
 
 import contextlib
+import functools
 import json
 import subprocess
 import time
@@ -125,18 +126,29 @@ MALFORMED = [("malformed", lambda pod: exporting.use(pod, 10, 10) + "DCGM_FI_DEV
              ("malformed", lambda pod: "<html>\n")]
 
 
-@pytest.mark.parametrize("verdict, text", MALFORMED, ids=lambda value: value if isinstance(value, str) else "")
-def test_what_cannot_be_read_is_counted_and_never_zero(stack, node, name, exporter_on, verdict, text):
-    where = node()
-    pod = tenant(stack, name, where)
-    wait_wanted(stack, pod)
-    exporter = exporter_on(where, lambda: text(pod))
-    # What is counted from now on is this one's: of the test before nobody is in the middle of an answer.
-    exporter.wait_read()
-    before = reads(stack, "exporter", verdict)
-    wait_until(lambda: reads(stack, "exporter", verdict) > before, 60, lambda: "it to be counted\n" + stack.logs())
-    found = known(stack, pod)
-    assert (found["state"], found["figures"]) == ("unknown", [])
+def test_what_cannot_be_read_is_counted_and_never_zero(stack, node, name, exporter_on):
+    """Each of them on a node of its own, so that all wait at the same time."""
+    nodes = [node() for _ in MALFORMED]
+    pods = [name() for _ in MALFORMED]
+    for pod, where in zip(pods, nodes):
+        stack.create_pod(pod, fraction="0.5", **on(where))
+    pods = [stack.wait_running(pod) for pod in pods]
+    for pod in pods:
+        wait_wanted(stack, pod)
+    before = {verdict: reads(stack, "exporter", verdict) for verdict, _ in MALFORMED}
+    exporters = [(verdict, exporter_on(where, functools.partial(text, pod)))
+                 for (verdict, text), where, pod in zip(MALFORMED, nodes, pods)]
+
+    def counted():
+        """Each has been read, and so often as they have answered is counted what they are."""
+        told = {verdict: sum(each.answered for other, each in exporters if other == verdict) for verdict in before}
+        return all(each.answered for _, each in exporters) and all(
+            reads(stack, "exporter", verdict) - before[verdict] == times for verdict, times in told.items())
+    wait_until(counted, 120, lambda: "them to be counted: %s\n%s" % (
+        [(verdict, each.answered) for verdict, each in exporters], stack.logs()))
+    for pod in pods:
+        found = known(stack, pod)
+        assert (found["state"], found["figures"]) == ("unknown", [])
 
 
 def test_an_answer_that_breaks_off_and_one_of_an_error(stack, node, name, exporter_on):
@@ -219,27 +231,34 @@ def test_a_real_agent_tells_tenants_apart(stack, node, name, agents_on, promethe
     assert found["figures"][0]["milli_percent"] == 60000
 
 
-@pytest.mark.parametrize("honor", [True, False], ids=["honor-labels", "exported-labels"])
-def test_a_real_prometheus(stack, node, name, prometheus_of, honor):
-    """Its samples are as old as they were scraped; an exporter that is gone becomes stale, not zero."""
+def check_told(found):
+    figure, = found["figures"]
+    assert (found["source"], figure["container"]) == ("prometheus", "main")
+    assert (figure["milli_percent"], figure["mem_bytes"]) == (42000, 1024 << 20)
+
+
+def check_older(stack, pod):
+    """By now it is silent: what is known gets older, whatever an instant query or anybody else would still say."""
+    silent_ms = time.time() * 1000
+    later = wait_known(stack, pod, lambda p: p["figures"][0]["age_ms"] > 15000, "it to get older")
+    check_told(later)
+    assert later["figures"][0]["at_ms"] <= silent_ms
+
+
+def test_a_real_prometheus(stack, node, name, prometheus_of):
+    """Its samples are as old as they were scraped; an exporter that is gone becomes stale, not zero. It keeps the labels of
+    what it scrapes; another one, which does not, is below."""
     where = node()
     pod = tenant(stack, name, where)
     exporter = exporting.Exporter("127.0.0.1", 0, lambda: exporting.use(pod, 42, 1024))
     try:
-        prometheus = prometheus_of(exporter.target, honor_labels=honor)
+        prometheus = prometheus_of(exporter.target)
         prometheus.wait_scraped("DCGM_FI_DEV_GPU_UTIL")
         ask_anew(stack)
-        found = wait_known(stack, pod, lambda p: p["state"] == "fresh", "its use", 90)
+        check_told(wait_known(stack, pod, lambda p: p["state"] == "fresh", "its use", 90))
     finally:
         exporter.stop()
-    silent_ms = time.time() * 1000
-    figure, = found["figures"]
-    assert (found["source"], figure["container"]) == ("prometheus", "main")
-    assert (figure["milli_percent"], figure["mem_bytes"]) == (42000, 1024 << 20)
-    # By now it is silent: what is known gets older, whatever an instant query would still say.
-    later = wait_known(stack, pod, lambda p: p["figures"][0]["age_ms"] > 15000, "it to get older")
-    assert later["figures"][0]["at_ms"] <= silent_ms
-    assert later["figures"][0]["milli_percent"] == 42000
+    check_older(stack, pod)
 
 
 FORGED = """
@@ -265,15 +284,13 @@ def test_a_tenant_cannot_tell_of_another_through_a_prometheus(stack, node, name,
         for names in ("exported_pod", "pod"):
             prometheus.wait_scraped('DCGM_FI_DEV_GPU_UTIL{job=~"tenants.*",%s="%s"}' % (names, pod["metadata"]["name"]))
         ask_anew(stack)
-        wait_known(stack, pod, lambda p: p["state"] == "fresh", "its use", 90)
+        check_told(wait_known(stack, pod, lambda p: p["state"] == "fresh", "its use", 90))
         exporter.stop()
         # Now only the forger speaks.
-        found = wait_known(stack, pod, lambda p: p["figures"][0]["age_ms"] > 20000, "it to get older", 60)
+        check_older(stack, pod)
     finally:
         exporter.stop()
         forger.stop()
-    figure, = found["figures"]
-    assert (figure["milli_percent"], figure["mem_bytes"]) == (42000, 1024 << 20)
 
 
 def test_a_real_prometheus_that_is_gone(stack, prometheus_of):
