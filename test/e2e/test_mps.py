@@ -79,16 +79,6 @@ def test_g24_who_goes_is_ended_before_it_is_killed_and_nobody_else(stack, ground
     assert {line.split()[1] for line in fake.journal("command set_")} == {"set_default_active_thread_percentage"}
 
 
-def test_g25_a_fault_of_the_server_is_told_and_forgotten(stack, ground, name, policy):
-    where, fake = ground
-    pod = tenant(stack, where, name(), policy)
-    wait_daemons(stack, where, "Active")
-    clients(fake, [pid_of(stack, where, pod)], "FAULT")
-    wait_daemons(stack, where, "Fault")
-    clients(fake, [pid_of(stack, where, pod)])
-    wait_daemons(stack, where, "Active")
-
-
 def test_g29_an_empty_gpu_is_left_as_it_was(stack, ground, name, policy):
     where, fake = ground
     pod = tenant(stack, where, name(), policy)
@@ -125,11 +115,12 @@ def test_g29_a_mode_that_a_killed_daemon_left_is_told_until_it_is_set_back(stack
                ignore=(OSError,))
 
 
-def test_g25_a_fault_holds_new_tenants_off_until_it_is_over(stack, ground, name, policy):
+def test_g25_a_fault_is_told_and_holds_new_tenants_off_until_it_is_over(stack, ground, name, policy):
     where, fake = ground
     pod, late = tenant(stack, where, name(), policy), name()
     wait_daemons(stack, where, "Active")
     clients(fake, [pid_of(stack, where, pod)], "FAULT")
+    wait_daemons(stack, where, "Fault")
     wait_until(lambda: events(stack, pod, "MpsHeldOff"), 60, "its tenant to be told")
     stack.create_pod(late, fraction="0.25", labels={"mode": "mps"}, annotations={P + "policy": policy}, **on(where))
     waiting = stack.wait_pod(late, lambda one: placed(one).get("reason") == "MpsHeldOff", 60)
@@ -137,3 +128,4 @@ def test_g25_a_fault_holds_new_tenants_off_until_it_is_over(stack, ground, name,
     clients(fake, [pid_of(stack, where, pod)])
     assert note(stack.wait_running(late, 60), "gpu-uuid") == note(pod, "gpu-uuid")
     assert len(events(stack, pod, "MpsHeldOff")) == 1
+    wait_daemons(stack, where, "Active")
