@@ -48,14 +48,6 @@ class Rolled(Rolling):
     def shares(self, name):
         return {(note(p, "share"), note(p, "memory")) for p in self.running(name)}
 
-    def rounds(self):
-        return self.stack.leader().metric("aliquot_recommendation_rounds")
-
-    def look(self):
-        """Two whole rounds pass: whatever follows from how it is now has been decided."""
-        seen = self.rounds()
-        self.wait(lambda: self.rounds() > seen + 2, "rounds to end")
-
     def policy(self, **spec):
         return self.api.patch("gpupolicies", self.space, {"spec": spec})
 
@@ -74,19 +66,6 @@ class Rolled(Rolling):
 
 
 @contextlib.contextmanager
-def telling(stack, pod_name, where, told):
-    """An exporter on that node, which is believed of the node's pods."""
-    port = int(stack.arguments[-1].rpartition(":")[2])
-    stack.create_pod(pod_name, gpus=0, labels={"app": "dcgm"}, **on(where))
-    exporter = exporting.Exporter(stack.wait_running(pod_name)["status"]["podIP"], port, told)
-    try:
-        yield exporter
-    finally:
-        exporter.stop()
-        stack.api.delete("pods", pod_name, "default", grace=0)
-
-
-@contextlib.contextmanager
 def rolled_on(stack, name, where, *others, **update):
     """A namespace with its policy, and exporters on these nodes that tell the use of its pods."""
     with asking.namespace(stack) as space, contextlib.ExitStack() as exporters:
@@ -96,8 +75,9 @@ def rolled_on(stack, name, where, *others, **update):
                 "matchLabels": {"kubernetes.io/metadata.name": space}}})})
         rolled = Rolled(stack, space)
         rolled.where = where
+        port = int(stack.arguments[-1].rpartition(":")[2])
         for one in (*others, where):
-            rolled.exporter = exporters.enter_context(telling(stack, name(), one, rolled.told))
+            rolled.exporter = exporters.enter_context(exporting.exporter_on(stack, one, name(), port, rolled.told))
         try:
             yield rolled
         finally:

@@ -5,7 +5,7 @@ import pytest
 from helpers import is_tenant, is_whole, note
 from test_rolling import is_ready
 from test_surge import STACK as SURGING
-from test_surge import applied, surging_in
+from test_surge import fixture_overlay, surging_in  # noqa: F401, the overlay is what the test here stands on
 
 ONLY = "crowded-0"
 STACK = dict(SURGING, nodes=[(ONLY, 1)])
@@ -46,7 +46,7 @@ def roll_out_until_shared(surging):
 @pytest.mark.timeout(900)
 def test_u4_without_room_it_runs_on_until_its_owner_rolls_it_out(stack, name):
     """The only pod stays on its whole GPU and people are told why; the next rollout of theirs makes a pod with a share."""
-    with applied(stack), surging_in(stack, name, ONLY) as surging:
+    with surging_in(stack, name, ONLY) as surging:
         surging.make("web", strategy=GOES_FIRST)
         old, = surging.pods(app="web")
         before = surging.frozen("web")

@@ -8,7 +8,8 @@ import pytest
 from api import ApiError
 from helpers import events
 from test_rolling import is_ready
-from test_surge import COST, HASH, P, STACK, Surging, applied, surging_in
+from test_surge import COST, HASH, P, STACK, surging_in
+from test_surge import fixture_overlay  # noqa: F401, what the tests here stand on
 from watching import PodWatch
 
 __all__ = ["STACK"]
@@ -51,7 +52,7 @@ def again(surging, pod):
 
 @pytest.fixture(name="surging")
 def fixture_surging(stack, name):
-    with applied(stack), surging_in(stack, name) as surging:
+    with surging_in(stack, name) as surging:
         surging.gates = Gates(surging)
         with PodWatch(surging.api, surging.space, "rolled=true", surging.gates.look):
             yield surging

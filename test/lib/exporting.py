@@ -1,5 +1,6 @@
 """An exporter of a test's own: it answers /metrics with what the test says, and can misbehave."""
 
+import contextlib
 import http.server
 import threading
 
@@ -58,6 +59,20 @@ class Exporter:
             self.server.server_close()
             self.thread.join(10)
             self.server = None
+
+
+@contextlib.contextmanager
+def exporter_on(stack, node, pod_name, port, told):
+    """An exporter that is believed of the pods of that node. Its pod is found by its label, and has that once somebody
+    answers there: who was asked in vain is not asked again for up to ten seconds."""
+    stack.create_pod(pod_name, gpus=0, nodeSelector={"kubernetes.io/hostname": node})
+    exporter = Exporter(stack.wait_running(pod_name)["status"]["podIP"], port, told)
+    stack.api.patch("pods", pod_name, {"metadata": {"labels": {"app": "dcgm"}}}, "default")
+    try:
+        yield exporter
+    finally:
+        exporter.stop()
+        stack.api.delete("pods", pod_name, "default", grace=0)
 
 
 def line(name, pod, value, **labels):
