@@ -13,9 +13,9 @@ from waiting import wait_until
 
 PORT = 9402
 WHERE, PRICED = "heal-0", "bill-0"
-# A round is rare, so that what does not wait for one is seen.
+# Rounds are frequent: where something must not wait for one they are made rare (one_round).
 STACK = {"nodes": [(WHERE, 8), (PRICED, 2)],
-         "arguments": ["--idle-grace-seconds=1", "--usage-seconds=5", "--rightsizing-seconds=20",
+         "arguments": ["--idle-grace-seconds=1", "--usage-seconds=5", "--rightsizing-seconds=1",
                        "--gpu-prices=*=2", "--team-label=team", "--usage-exporter=default/app=dcgm:%d" % PORT]}
 APART = True
 POLICY = {"compute": {"percentile": 98, "headroomPercent": 25, "minPercent": 10, "maxPercent": 100, "stepPercent": 5},
@@ -85,7 +85,7 @@ class Healing:
         """Its one pod, as a tenant with what was learnt of it: 6 GiB, all of which it uses."""
         self.create(kind)
         self.wait(lambda: self.target() == "6Gi" and (self.condition("HistorySufficient") or "?")[0] == "True",
-                  "its target to be known", 150, forward=20)
+                  "its target to be known", 150, forward=60)
         self.api.patch("gpupolicies", self.space, {"spec": {"mode": "Automate"}})
         self.wait(lambda: (self.condition("Ready") or "??")[1] == "Ready", "the mode to be known")
         for one in self.pods():
@@ -107,19 +107,16 @@ class Healing:
     def rounds(self):
         return self.stack.leader().metric("aliquot_recommendation_rounds")
 
-    def after_round(self):
-        """A round has just ended: the next one is far away."""
+    def look(self):
+        """Two whole rounds pass: whatever follows from how it is now has been decided."""
         before = self.rounds()
-        self.wait(lambda: self.rounds() > before, "a round to end", 60)
-        return self.rounds()
+        self.wait(lambda: self.rounds() > before + 2, "rounds to end")
 
     def later(self, seconds):
-        """So much policy time has passed, their use was read again, and what follows from that was decided: where rounds
-        are frequent."""
+        """So much policy time has passed, their use was read again, and what follows from that was decided."""
         self.stack.leader().forward(int(seconds))
         self.exporter.wait_read()
-        rounds = self.rounds()
-        self.wait(lambda: self.rounds() > rounds + 2, "rounds to end")
+        self.look()
 
 
 @pytest.fixture(name="healing")
@@ -132,16 +129,12 @@ def fixture_healing(stack, name, request):
             "spec": dict(POLICY, mode="Recommend", **getattr(request, "param", {}), selector={"namespaceSelector": {
                 "matchLabels": {"kubernetes.io/metadata.name": space}}})})
         healing = Healing(stack, space)
-        pod_name = name()
-        stack.create_pod(pod_name, gpus=0, labels={"app": "dcgm"}, **on(WHERE))
-        healing.exporter = exporting.Exporter(stack.wait_running(pod_name)["status"]["podIP"], PORT, healing.told)
-        try:
-            yield healing
-        finally:
-            healing.exporter.stop()
-            stack.api.delete("pods", pod_name, "default", grace=0)
-            with contextlib.suppress(ApiError):
-                stack.api.delete("gpupolicies", space)
+        with exporting.exporter_on(stack, WHERE, name(), PORT, healing.told) as healing.exporter:
+            try:
+                yield healing
+            finally:
+                with contextlib.suppress(ApiError):
+                    stack.api.delete("gpupolicies", space)
 
 
 @pytest.mark.timeout(600)
@@ -150,7 +143,13 @@ def test_h1_memory_near_its_limit_is_healed_where_it_is(healing):
     has it, too."""
     healing.tenant()
     life = healing.life()
-    healing.wait(lambda: healing.share() == HEALED, "its share to grow", 120, forward=30)
+
+    def grows():
+        # What was used counts for two minutes.
+        healing.exporter.wait_read()
+        healing.stack.leader().forward(100)
+        return healing.share() == HEALED
+    healing.wait(grows, "its share to grow", 120)
     assert healing.life() == life == (life[0], [0])
     healing.wait(lambda: healing.target() == "7424Mi", "that to be told")
     assert healing.status()["healing"]["kind"] == "MemoryPressure" and healing.status()["healing"]["step"] == 1
@@ -206,7 +205,7 @@ def test_h1_the_next_run_of_one_that_never_restarts_has_more(healing):
     """A Job with restartPolicy Never: its pod ends for good, and the next one comes after some seconds."""
     tenant = healing.tenant("Job")
     healing.mib = 4096
-    healing.after_round()
+    healing.look()
     healing.stack.kubelet.fault("kill", namespace=healing.space, pod=tenant["metadata"]["name"], container="main",
                                 code=1, message=OUT_OF_MEMORY)
     healing.wait(lambda: healing.target() == "7424Mi", "that to be told", 90)
@@ -222,11 +221,11 @@ def test_h13_a_policy_that_does_not_heal_gets_an_event(healing):
     """Nothing changes but what is told."""
     tenant = healing.tenant()
     healing.mib = 4096
-    healing.after_round()
+    healing.look()
     healing.stack.kubelet.fault("kill", namespace=healing.space, pod=tenant["metadata"]["name"], container="main",
                                 code=1, message=OUT_OF_MEMORY)
     healing.wait(lambda: events(healing.stack, healing.grec(), "OutOfMemory"), "the event")
-    healing.after_round()
+    healing.look()
     assert healing.share() == "6144" and healing.condition("Healing") is None
     assert not events(healing.stack, healing.grec(), "HealingStarted")
 
