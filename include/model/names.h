@@ -64,7 +64,7 @@
 #define NOTE_GPU_MEMORY	  "aliquot.dev/gpu-memory"
 #define NOTE_GPU_COUNT	  "aliquot.dev/gpu-count"
 #define NOTE_DEFAULT	  "aliquot.dev/default-"	  /* + the key, on a namespace */
-#define NOTE_HEARD	  "aliquot.dev/heard"		  /* on our Lease: codec/heard.h */
+#define NOTE_HEARD	  "aliquot.dev/heard"		  /* on our Lease: own/heard.h */
 #define NOTE_REFUSED_BY	  "aliquot.dev/canary-refused-by" /* the same: a policy's name */
 #define NOTE_GPUS_RESET	  "aliquot.dev/gpus-reset"	  /* on a node */
 

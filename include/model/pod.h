@@ -1,8 +1,8 @@
-/* A pod as Aliquot sees it: decoded once by codec/pod_decode.c, then plain values. All memory
+/* A pod as Aliquot sees it: decoded once by pods/pod_decode.c, then plain values. All memory
  * belongs to the arena given to the decoder; a noun is a view for the length of one request or one
  * change.
  *
- * The watch decodes from a projection (pod_projection() of codec/pod_decode.h) in which env, args
+ * The watch decodes from a projection (pod_shape of pods/pod_decode.h) in which env, args
  * and most of the container is absent; fields that only admission fills are marked so. */
 #ifndef MODEL_POD_H
 #define MODEL_POD_H
@@ -99,7 +99,7 @@ struct pod {
 	int64_t created_ms;  /* wall clock of the API server, 0 if absent */
 	int64_t deleting_ms; /* deletionTimestamp, 0 if not being deleted */
 	int64_t grace_s;     /* deletionGracePeriodSeconds */
-	struct pairs labels; /* of too many, others' were left out (src/codec/pod_bounds.c) */
+	struct pairs labels; /* of too many, others' were left out (src/pods/pod_bounds.c) */
 	struct pairs notes;  /* annotations under aliquot.dev/ and nvidia.cdi.k8s.io/ only */
 	/* Of a pod that was made beside another one and is not adopted yet (C24) the ReplicaSet
 	 * that it is meant for, and `beside` says so. */

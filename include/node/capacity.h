@@ -62,7 +62,7 @@ MUST_CHECK int capacity_hold(const struct capacity_options *options, struct faul
 /* Whether the hold of that identity file under MPS has said lately that the daemon is healthy. */
 MUST_CHECK int capacity_ready(const struct capacity_options *options, struct fault *ret_fault);
 /* Tells by the termination message what a container sees that named a GPU (C26,
- * codec/injection_text.h); no GPU at all is an answer too. Waits for CAPACITY_PROBE_MS if the
+ * own/injection_text.h); no GPU at all is an answer too. Waits for CAPACITY_PROBE_MS if the
  * options say nothing else. */
 MUST_CHECK int capacity_probe(const struct capacity_options *options, struct fault *ret_fault);
 

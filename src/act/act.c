@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "capacity_draft.h"
-#include "codec/pod_decode.h"
+#include "pods/pod_decode.h"
 #include "grant_draft.h"
 #include "job_list.h"
 #include "json/decode.h"

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "codec/capacity_text.h"
-#include "codec/injection_text.h"
+#include "own/capacity_text.h"
+#include "own/injection_text.h"
 #include "model/names.h"
 
 int grant_draft(

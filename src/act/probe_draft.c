@@ -5,7 +5,7 @@
 #include "probe_draft.h"
 
 #include "act/restricted.h"
-#include "codec/injection_text.h"
+#include "own/injection_text.h"
 #include "make.h"
 #include "model/names.h"
 #include "model/uids.h"

@@ -4,10 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "codec/checkpoint.h"
+#include "own/checkpoint.h"
 #include "codec/job.h"
-#include "codec/pod_decode.h"
-#include "codec/rollout_status.h"
+#include "pods/pod_decode.h"
+#include "pods/rollout_status.h"
 #include "model/names.h"
 #include "sizer_draft.h"
 

@@ -3,8 +3,8 @@
  * tell its uid. The status is ours alone and is applied as a whole. */
 #include "sizer_draft.h"
 
-#include "codec/checkpoint.h"
-#include "codec/gpurecommendation.h"
+#include "own/checkpoint.h"
+#include "own/gpurecommendation.h"
 #include "json/decode.h"
 #include "model/names.h"
 

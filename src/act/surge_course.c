@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "codec/pod_decode.h"
-#include "codec/surge_objects.h"
+#include "pods/pod_decode.h"
+#include "pods/surge_objects.h"
 #include "job_list.h"
 #include "json/decode.h"
 #include "model/names.h"

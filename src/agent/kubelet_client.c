@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
-#include "codec/pod_resources.h"
+#include "formats/pod_resources.h"
 #include "io/http.h"
 
 #define LIST_PATH  "/v1.PodResourcesLister/List"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "cgroups.h"
-#include "codec/state.h"
+#include "own/state.h"
 #include "node/metrics_text.h"
 #include "tell.h"
 

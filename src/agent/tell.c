@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/state.h"
+#include "own/state.h"
 
 /* --- devices ---------------------------------------------------------------------------------- */
 

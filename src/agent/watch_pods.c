@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "codec/node_pod.h"
+#include "pods/node_pod.h"
 #include "kube/reflector.h"
 
 struct watch_pods {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "codec/gpuworkloadgroup.h"
+#include "own/gpuworkloadgroup.h"
 #include "model/names.h"
 
 #define AFTER_MS  1000

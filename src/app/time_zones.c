@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/vec.h"
-#include "codec/zone_file.h"
+#include "formats/zone_file.h"
 #include "model/names.h"
 
 #define LOOK_MS	   5000

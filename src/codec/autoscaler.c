@@ -1,7 +1,7 @@
 /* HorizontalPodAutoscalers and ScaledObjects. */
 #include "codec/objects.h"
 
-#include "parts.h"
+#include "codec/parts.h"
 
 /* The texts by which the forms of a metric name it. */
 #define METRIC_FORMS 5

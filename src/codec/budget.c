@@ -1,7 +1,7 @@
 /* PodDisruptionBudgets. */
 #include "codec/objects.h"
 
-#include "parts.h"
+#include "codec/parts.h"
 
 struct raw {
 	struct budget budget;

@@ -3,7 +3,7 @@
 
 #include "json/build.h"
 #include "model/names.h"
-#include "parts.h"
+#include "codec/parts.h"
 
 static const char *const usages[] = {"digital signature", "server auth"};
 

@@ -2,7 +2,7 @@
 #include "codec/discovery.h"
 
 #include "json/decode.h"
-#include "parts.h"
+#include "codec/parts.h"
 
 /* A group with so many kinds, or an object with so many owners, is not read to its end. */
 #define RESOURCES_MAX 2048

@@ -1,7 +1,7 @@
 /* ResourceSlices. The devices themselves are of no interest here: they are cut off unread. */
 #include "codec/objects.h"
 
-#include "parts.h"
+#include "codec/parts.h"
 
 #define DRIVER "gpu.nvidia.com"
 /* Its name when Kubernetes 1.30 was new. */

@@ -3,7 +3,7 @@
 
 #include "json/build.h"
 #include "model/names.h"
-#include "parts.h"
+#include "codec/parts.h"
 
 static const struct field lease_fields[] = {
 	FIELD("apiVersion", constant, .words = WORDS("coordination.k8s.io/v1")),

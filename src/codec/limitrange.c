@@ -2,7 +2,7 @@
 #include "codec/objects.h"
 
 #include "model/names.h"
-#include "parts.h"
+#include "codec/parts.h"
 
 /* A maximum, too: the API server refuses a pod that it bounds and that says no limit at all. */
 static bool names_gpus(const json_t *limit)

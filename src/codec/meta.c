@@ -1,7 +1,7 @@
 /* The metadata of any object. */
 #include "codec/meta.h"
 
-#include "parts.h"
+#include "codec/parts.h"
 
 #define BOOKMARK "metadata.annotations/k8s.io/initial-events-end"
 

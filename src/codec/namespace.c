@@ -2,7 +2,7 @@
 #include "codec/objects.h"
 
 #include "model/names.h"
-#include "parts.h"
+#include "codec/parts.h"
 
 struct raw {
 	struct namespace ns;

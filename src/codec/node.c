@@ -2,7 +2,7 @@
 #include "codec/objects.h"
 
 #include "model/names.h"
-#include "parts.h"
+#include "codec/parts.h"
 
 /* GPU feature discovery's labels for a GPU that is already handed out in parts. */
 #define SHARING_STRATEGY_LABEL "nvidia.com/gpu.sharing-strategy"

@@ -1,5 +1,5 @@
 /* Readers that several kinds share. */
-#include "parts.h"
+#include "codec/parts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* PodGroups. */
 #include "codec/objects.h"
 
-#include "parts.h"
+#include "codec/parts.h"
 
 /* Basic has no members so far: a later one may ask for something that we do not know. */
 static bool is_basic(const json_t *policy)

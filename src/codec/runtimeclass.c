@@ -1,7 +1,7 @@
 /* RuntimeClasses. */
 #include "codec/runtimeclass.h"
 
-#include "parts.h"
+#include "codec/parts.h"
 
 static int64_t bounded(int64_t amount)
 {

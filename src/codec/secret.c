@@ -2,7 +2,7 @@
 #include "codec/secret.h"
 
 #include "model/names.h"
-#include "parts.h"
+#include "codec/parts.h"
 
 #define PEM_MAX (256 * 1024)
 

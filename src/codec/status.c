@@ -2,7 +2,7 @@
 #include "codec/status.h"
 
 #include "base/clock.h"
-#include "parts.h"
+#include "codec/parts.h"
 
 #define RETRY_AFTER_MAX_S 3600
 #define QUOTE_MAX	  160 /* bytes of an unknown body that are shown */

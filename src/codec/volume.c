@@ -3,7 +3,7 @@
 #include "codec/volume.h"
 
 #include "base/str.h"
-#include "parts.h"
+#include "codec/parts.h"
 
 #define BOUND_NOTE    "pv.kubernetes.io/bind-completed"
 #define SELECTED_NOTE "volume.kubernetes.io/selected-node"

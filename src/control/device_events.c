@@ -2,7 +2,7 @@
 #include "device_events.h"
 
 #include "base/log.h"
-#include "codec/heard.h"
+#include "own/heard.h"
 
 _Static_assert(HEARD_TEXT_MAX <= ELECTION_HEARD_MAX, "what is written can be kept");
 

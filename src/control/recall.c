@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/rand.h"
-#include "codec/checkpoint.h"
+#include "own/checkpoint.h"
 #include "kube/reflector.h"
 #include "model/names.h"
 #include "sizer/usage_checkpoints.h"

@@ -7,7 +7,7 @@
 #include "act/restricted.h"
 #include "base/alloc.h"
 #include "base/log.h"
-#include "codec/pod_decode.h"
+#include "pods/pod_decode.h"
 #include "json/build.h"
 #include "kube/path.h"
 #include "model/names.h"

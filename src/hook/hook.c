@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "codec/review.h"
+#include "pods/review.h"
 #include "model/names.h"
 #include "size/admit.h"
 

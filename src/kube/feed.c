@@ -1,11 +1,11 @@
 /* Where they are and how they are read. */
 #include "kube/feed.h"
 
-#include "codec/gpupolicy.h"
-#include "codec/gpurecommendation.h"
-#include "codec/gpuworkloadgroup.h"
+#include "own/gpupolicy.h"
+#include "own/gpurecommendation.h"
+#include "own/gpuworkloadgroup.h"
 #include "codec/objects.h"
-#include "codec/pod_decode.h"
+#include "pods/pod_decode.h"
 #include "model/names.h"
 
 #define SLICES_API  "resource.k8s.io/v1"

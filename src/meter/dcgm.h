@@ -8,8 +8,8 @@
 #ifndef METER_DCGM_H
 #define METER_DCGM_H
 
-#include "codec/figure.h"
-#include "codec/series.h"
+#include "formats/figure.h"
+#include "formats/series.h"
 #include "model/metered.h"
 
 #define DCGM_COMPUTE "DCGM_FI_DEV_GPU_UTIL"

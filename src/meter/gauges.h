@@ -3,8 +3,8 @@
 #define METER_GAUGES_H
 
 #include "base/str.h"
-#include "codec/figure.h"
-#include "codec/series.h"
+#include "formats/figure.h"
+#include "formats/series.h"
 #include "model/metered.h"
 
 enum gauges_verdict { GAUGES_OTHER, GAUGES_ODD, GAUGES_TAKEN };

@@ -5,7 +5,7 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "codec/promql.h"
+#include "formats/promql.h"
 #include "gather.h"
 #include "meter/prometheus.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/rand.h"
-#include "codec/exposition.h"
+#include "formats/exposition.h"
 #include "count.h"
 #include "dcgm.h"
 #include "gather.h"

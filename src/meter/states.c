@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "base/rand.h"
 #include "base/vec.h"
-#include "codec/state.h"
+#include "own/state.h"
 #include "model/agent_name.h"
 
 #define TIMEOUT_MS   2000

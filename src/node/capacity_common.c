@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "codec/capacity_text.h"
+#include "own/capacity_text.h"
 
 struct fd {
 	int number; /* owned; -1: none */

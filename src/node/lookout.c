@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "capacity_common.h"
-#include "codec/capacity_text.h"
+#include "own/capacity_text.h"
 
 static int read_told_file(const struct capacity_options *o, const char *name, struct str *text,
 	struct fault *ret_fault)

@@ -1,6 +1,6 @@
 /* How many bytes of large pods each namespace may have kept.
  *
- * A pod has its bounds where it is decoded (codec/pod_bounds.c), and who may create one may create
+ * A pod has its bounds where it is decoded (pods/pod_bounds.c), and who may create one may create
  * thousands. Ordinary pods take less than NOUN_SMALL and are not counted. Of what is beyond a
  * namespace's room only that part is kept by which a pod is found, counted and told apart: it is
  * never placed, and what it holds already stays its own. */

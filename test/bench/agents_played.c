@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/str.h"
-#include "codec/state.h"
+#include "own/state.h"
 
 #define DEVICES	 8
 #define PODS	 20

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "codec/exposition.h"
+#include "formats/exposition.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

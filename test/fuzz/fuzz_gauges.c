@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "codec/exposition.h"
+#include "formats/exposition.h"
 #include "gauges.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "codec/pod_resources.h"
+#include "formats/pod_resources.h"
 #include "model/gpu.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 #include "base/alloc.h"
-#include "codec/promql.h"
+#include "formats/promql.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

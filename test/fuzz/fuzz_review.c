@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/base64.h"
 #include "base/log.h"
-#include "codec/review.h"
+#include "pods/review.h"
 #include "hook/hook.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

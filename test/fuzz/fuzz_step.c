@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "codec/meta.h"
-#include "codec/state.h"
+#include "own/state.h"
 #include "engine/engine.h"
 #include "engine/journal.h"
 #include "kube/feed.h"

@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 #include "base/alloc.h"
-#include "codec/zone_file.h"
+#include "formats/zone_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

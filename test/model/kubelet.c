@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/capacity_text.h"
+#include "own/capacity_text.h"
 #include "dice.h"
 #include "machine_find.h"
 #include "model/names.h"

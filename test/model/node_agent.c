@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check_left.h"
-#include "codec/state.h"
+#include "own/state.h"
 #include "dice.h"
 #include "isolation_rules.h"
 #include "machine_find.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codec/injection_text.h"
+#include "own/injection_text.h"
 #include "dice.h"
 #include "machine_find.h"
 #include "model/names.h"

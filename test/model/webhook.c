@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "codec/review.h"
+#include "pods/review.h"
 #include "json/decode.h"
 #include "model/names.h"
 #include "replica.h"

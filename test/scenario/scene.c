@@ -2,8 +2,8 @@
 #include "scene_parts.h"
 
 #include "codec/objects.h"
-#include "codec/pod_decode.h"
-#include "codec/gpurecommendation.h"
+#include "pods/pod_decode.h"
+#include "own/gpurecommendation.h"
 #include "model/names.h"
 
 #define NODE                                                                                       \

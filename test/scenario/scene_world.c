@@ -2,9 +2,9 @@
 #include "scene_parts.h"
 
 #include "codec/objects.h"
-#include "codec/gpuworkloadgroup.h"
-#include "codec/pod_decode.h"
-#include "codec/gpupolicy.h"
+#include "own/gpuworkloadgroup.h"
+#include "pods/pod_decode.h"
+#include "own/gpupolicy.h"
 #include "model/names.h"
 
 #define TEXT_MAX ((size_t)64 * 1024)

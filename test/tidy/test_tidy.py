@@ -118,7 +118,7 @@ HELLO = "/* A file of a test. */\n"
     ("src/world/wrong.c", '"kube/reflector.h"', "world may not include kube/reflector.h"),
     ("src/base/wrong.c", '"model/pod.h"', "base may not include model/pod.h: its row is empty"),
     ("src/engine/wrong.c", '"app/config.h"', "engine may not include app/config.h"),
-    ("include/size/wrong.h", '"codec/pod_decode.h"', "size may not include codec/pod_decode.h"),
+    ("include/size/wrong.h", '"pods/pod_decode.h"', "size may not include pods/pod_decode.h"),
     ("test/unit/world/wrong_test.c", '"io/loop.h"', "world may not include io/loop.h"),
     ("src/kube/wrong.c", "<curl/curl.h>", "kube may not include curl/curl.h: curl is not in its row"),
     ("src/hook/wrong.c", "<ev.h>", "hook may not include ev.h"),

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "codec/pod_resources.h"
+#include "formats/pod_resources.h"
 #include "folder.h"
 
 #define PATIENCE_MS 10000

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "codec/state.h"
+#include "own/state.h"
 
 #define GIB ((int64_t)1 << 30)
 

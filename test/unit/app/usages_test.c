@@ -2,7 +2,7 @@
 #include "usages.h"
 
 #include "../kube/fake_wire.h"
-#include "codec/pod_decode.h"
+#include "pods/pod_decode.h"
 
 #define PODS_A_TURN 500 /* that are looked at */
 

@@ -4,7 +4,7 @@
 
 #include "../kube/fake_wire.h"
 #include "base/str.h"
-#include "codec/state.h"
+#include "own/state.h"
 #include "model/agent_name.h"
 #include "model/names.h"
 

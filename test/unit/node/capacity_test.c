@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/str.h"
-#include "codec/capacity_text.h"
+#include "own/capacity_text.h"
 #include "../gpu/stub_library.h"
 #include "node/capacity_main.h"
 

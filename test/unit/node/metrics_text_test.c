@@ -4,7 +4,7 @@
 #include <malloc.h>
 
 #include "../codec/data.h"
-#include "codec/exposition.h"
+#include "formats/exposition.h"
 #include "usage_bed.h"
 
 static struct bed bed;

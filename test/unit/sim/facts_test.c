@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codec/objects.h"
-#include "codec/pod_decode.h"
+#include "pods/pod_decode.h"
 #include "facts.h"
 #include "json/decode.h"
 

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "codec/pod_decode.h"
+#include "pods/pod_decode.h"
 #include "json/slice.h"
 #include "codec/meta.h"
 #include "model/names.h"

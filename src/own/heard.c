@@ -1,0 +1,100 @@
+/* Events of devices, and back. */
+#include "own/heard.h"
+
+#include "json/decode.h"
+#include "json/fields.h"
+
+#define VERSION 1
+/* Of each part. A name of a node is the longest that is one; a sentence is cut. */
+#define PART_MAX 253
+#define WHY_MAX	 100
+
+static bool is_part(const char *text, bool required)
+{
+	size_t n = text != NULL ? strlen(text) : 0;
+	return n <= PART_MAX && (n > 0 || !required);
+}
+
+static int check_event(
+	const json_t *object, struct arena *arena, void *noun, struct fault *ret_fault)
+{
+	const struct heard *h = noun;
+	(void)object, (void)arena;
+	if (!is_part(h->uuid, true) || !is_part(h->node, true) || !is_part(h->by, true) ||
+		!is_part(h->boot, false) || !is_part(h->reset, false) || !is_part(h->why, false)) {
+		return fault_set(ret_fault, FAULT_INVALID, "a part is empty or too long");
+	}
+	return 0;
+}
+
+static const struct field heard_fields[] = {
+	FIELD("uuid", text, AT(heard, uuid), .required = true),
+	FIELD("node", text, AT(heard, node), .required = true),
+	FIELD("agent", text, AT(heard, by), .required = true),
+	FIELD("boot", text, AT(heard, boot)),
+	FIELD("reset", text, AT(heard, reset)),
+	FIELD("why", text, AT(heard, why), .max = WHY_MAX),
+};
+static const struct shape heard_shape = {SHAPE(heard, heard_fields), .finish = check_event};
+
+struct events {
+	struct heard *items;
+	uint32_t count;
+};
+
+static const struct field events_fields[] = {
+	FIELD("events", list, AT(events, items), COUNT_AT(events, count), .always = true,
+		.inside = &heard_shape),
+};
+static const struct shape events_shape = {SHAPE(events, events_fields)};
+
+static bool write_all(struct str *out, const struct events *events)
+{
+	struct build b = build_into(out);
+	build_begin_object(&b);
+	build_i64_at(&b, "v", VERSION);
+	fields_write(&b, &events_shape, "", events);
+	build_end(&b);
+	return build_ok(&b);
+}
+
+void heard_write(struct str *out, const struct heard *list, size_t count)
+{
+	for (; count > 0; count--) {
+		CLEANUP(str_finish) struct str text = STR_INIT(HEARD_TEXT_MAX - 1);
+		const struct events events = {(struct heard *)(uintptr_t)list, (uint32_t)count};
+		if (write_all(&text, &events)) {
+			str_append(out, str_text(&text), text.len);
+			return;
+		}
+	}
+}
+
+int heard_decode(const char *text, struct arena *arena, struct heard *ret_list, size_t *ret_count,
+	struct fault *ret_fault)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	struct events events = {0};
+	size_t n = strlen(text);
+	if (n > HEARD_TEXT_MAX) {
+		return fault_set(ret_fault, FAULT_LIMIT, "more than %zu bytes", HEARD_TEXT_MAX);
+	}
+	if (decode_parse(text, n, DECODE_UNIQUE, &root, ret_fault) < 0) {
+		return -1;
+	}
+	const json_t *version = decode_find(root, "v");
+	if (!json_is_integer(version) || json_integer_value(version) != VERSION) {
+		return fault_set(ret_fault, FAULT_INVALID, "of a version that is not known");
+	}
+	if (json_array_size(decode_find(root, "events")) > HEARD_MAX) {
+		return fault_set(ret_fault, FAULT_LIMIT, "more than %d events", HEARD_MAX);
+	}
+	if (fields_read(root, &events_shape, arena, &events, ret_fault) < 0) {
+		return -1;
+	}
+	for (uint32_t i = 0; i < events.count; i++) {
+		ret_list[i] = events.items[i];
+	}
+	*ret_count = events.count;
+	return 0;
+}

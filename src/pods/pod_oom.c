@@ -1,0 +1,90 @@
+/* Did a container end because a GPU had no memory left? Kubernetes does not know; what the program
+ * wrote last does, where the kubelet keeps it: a termination message, or the end of the log with
+ * terminationMessagePolicy FallbackToLogsOnError. */
+#include "pod_oom.h"
+
+#include "base/clock.h"
+#include "codec/parts.h"
+#include "json/decode.h"
+
+/* The end of a message is where a program says why it ends; a kubelet keeps 4 KiB at most. */
+#define LOOKED_AT_MAX 8192
+/* It was killed, by whomever: of memory of the host at most. */
+#define EXIT_KILLED 137
+/* It was told to go, by a kubelet that drains or a probe that failed. */
+#define EXIT_TOLD 143
+
+/* How the driver, the runtime and what is built on them say it. In small letters. */
+static const char *const words[] = {
+	"cuda out of memory",
+	"cuda_error_out_of_memory",
+	"cudaerrormemoryallocation",
+	"cuda error: out of memory",
+	"cuda failure 2 'out of memory'",
+	"cudamalloc failed: out of memory",
+	"cublas_status_alloc_failed",
+	"cudnn_status_alloc_failed",
+	"resource_exhausted: out of memory while trying to allocate",
+	/* vLLM, before it takes its share of what is free */
+	"is less than desired gpu memory utilization",
+};
+
+static char small(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool begins_with(const char *text, const char *word)
+{
+	while (*word != '\0' && small(*text) == *word) {
+		text++;
+		word++;
+	}
+	return *word == '\0';
+}
+
+static bool says_so(const char *message)
+{
+	size_t n = strlen(message);
+	for (const char *p = message + (n > LOOKED_AT_MAX ? n - LOOKED_AT_MAX : 0); *p != '\0';
+		p++) {
+		for (size_t i = 0; i < COUNT_OF(words); i++) {
+			if (begins_with(p, words[i])) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static int64_t code_of(const json_t *terminated)
+{
+	const json_t *code = decode_find(terminated, "exitCode");
+	return json_is_integer(code) ? json_integer_value(code) : 0;
+}
+
+/* When it ended with an error that is not a kill; 0: it did not. */
+static int64_t failed_at(const json_t *terminated)
+{
+	int64_t code = code_of(terminated);
+	const char *finished = json_string_value(decode_find(terminated, "finishedAt"));
+	int64_t at = 0;
+	bool failed = code != 0 && code != EXIT_KILLED;
+	return failed && finished != NULL && time_parse(finished, &at) ? at : 0;
+}
+
+void pod_oom_note(const json_t *terminated, struct pod *pod)
+{
+	const char *message = json_string_value(decode_find(terminated, "message"));
+	int64_t at = failed_at(terminated);
+	if (message != NULL && at > pod->gpu_oom_ms && says_so(message)) {
+		pod->gpu_oom_ms = at;
+	}
+}
+
+void pod_oom_failed(const json_t *terminated, struct pod *pod)
+{
+	int64_t at = failed_at(terminated);
+	bool told = code_of(terminated) == EXIT_TOLD;
+	pod->failed_ms = at > pod->failed_ms && !told ? at : pod->failed_ms;
+}

@@ -1,0 +1,14 @@
+/* Where a pod may go: gates, nodeSelector, node affinity, tolerations. */
+#ifndef PODS_POD_PLACING_H
+#define PODS_POD_PLACING_H
+
+#include "json/fields.h"
+#include "model/pod.h"
+
+/* spec: gates, nodeSelector, node affinity, tolerations; none of them where too_complex. */
+MUST_CHECK int pod_placing_decode(const json_t *spec, bool admission, struct arena *arena,
+	struct pod *pod, struct fault *ret_fault);
+
+extern const struct shape pod_toleration_shape;
+
+#endif
