@@ -27,12 +27,19 @@
 struct field;
 struct shape;
 
+/* What is being read. */
+struct reading {
+	const json_t *object;	   /* whose table it is */
+	const struct field *field; /* the row; NULL behind all rows */
+	struct arena *arena;
+	struct fault *fault; /* takes what is wrong; may be NULL */
+};
+
 /* How one kind of value stands in JSON and in a struct. An object that needs a kind of its own has
  * one beside its table. */
 struct field_kind {
 	/* One value, never null, into the member `to`. NULL: it is never read. */
-	int (*read)(const json_t *value, const struct field *f, struct arena *arena, void *to,
-		struct fault *ret_fault);
+	int (*read)(const struct reading *r, const json_t *value, void *to);
 	/* The member `from`, as one value. NULL: it is never written. */
 	void (*write)(struct build *b, const struct field *f, const void *from);
 	/* A member that says nothing is left out. NULL: there is none that does. */
@@ -54,9 +61,9 @@ struct field {
 				       /* so many bytes are written, 0 for all */
 	size_t count_at;	       /* lists: offsetof the uint32_t that counts */
 	const struct shape *inside;    /* lists and objects: what an element is */
-	/* Of a list whose elements are not kept: takes one of them into the struct. */
-	int (*each)(void *noun, const void *item, const json_t *object, struct arena *arena,
-		struct fault *ret_fault);
+	/* Of a list whose elements are not kept: takes one of them, which is the object that is
+	 * read, into the struct. */
+	int (*each)(const struct reading *r, const void *item, void *noun);
 	const char *const *words;	 /* words: by number, NULL ends */
 	const char *(*name)(unsigned n); /* names: of each number up to `max` */
 	/* Maps: the keys that are read, NULL ends; one that ends with a '*' is each that begins
@@ -88,9 +95,8 @@ struct shape {
 	size_t size;
 	size_t given;	      /* the caller gets so much of it, its beginning; 0: all */
 	const void *defaults; /* what it is before anything is read; NULL: zeros */
-	/* What of it no table can say: after the fields, FAULT_INVALID as they. May be NULL. */
-	int (*finish)(
-		const json_t *object, struct arena *arena, void *noun, struct fault *ret_fault);
+	/* What of it no table can say: after the rows, FAULT_INVALID as they. May be NULL. */
+	int (*finish)(const struct reading *r, void *noun);
 
 	/* Objects of an API: what faults call it, and the texts by which they name it. */
 	const char *called;

@@ -38,14 +38,13 @@ static int read_metrics(
 	return 0;
 }
 
-static int finish_scaler(
-	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_scaler(const struct reading *r, void *noun)
 {
 	struct raw *raw = noun;
 	const char *version = raw->api_version, *slash = strchr(version, '/');
 	raw->scaler.target.group =
-		slash != NULL ? arena_strndup(arena, version, (size_t)(slash - version)) : "";
-	return read_metrics(root, arena, raw, ret_fault);
+		slash != NULL ? arena_strndup(r->arena, version, (size_t)(slash - version)) : "";
+	return read_metrics(r->object, r->arena, raw, r->fault);
 }
 
 #define WHO_AND_WHAT                                                                               \

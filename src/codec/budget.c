@@ -9,17 +9,16 @@ struct raw {
 };
 
 /* The API server refuses evictions until the status is of the spec. */
-static int finish_budget(
-	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_budget(const struct reading *r, void *noun)
 {
 	struct raw *raw = noun;
 	const json_t *selector = NULL;
 	if (raw->observed < raw->generation || raw->budget.allowed < 0) {
 		raw->budget.allowed = 0;
 	}
-	return decode_object(root, "spec.selector", &selector, ret_fault) < 0
+	return decode_object(r->object, "spec.selector", &selector, r->fault) < 0
 		       ? -1
-		       : parts_read_selector(selector, arena, &raw->budget.selector, ret_fault);
+		       : parts_read_selector(selector, r->arena, &raw->budget.selector, r->fault);
 }
 
 /* Not who is being evicted: that is another list with every pod that goes. */

@@ -9,12 +9,11 @@ static const char *const usages[] = {"digital signature", "server auth"};
 
 /* --- reading --- */
 
-static int read_usages(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_usages(const struct reading *r, const json_t *value, void *to)
 {
 	struct csr *csr = to;
 	bool found[COUNT_OF(usages)] = {0};
-	(void)f, (void)arena, (void)ret_fault;
+	(void)r;
 	for (size_t i = 0; i < json_array_size(value); i++) {
 		const char *usage = json_string_value(json_array_get(value, i));
 		for (size_t k = 0; k < COUNT_OF(usages); k++) {
@@ -57,16 +56,15 @@ static void read_conditions(const json_t *list, struct arena *arena, struct csr 
 	}
 }
 
-static int finish_csr(const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_csr(const struct reading *r, void *noun)
 {
 	struct csr *csr = noun;
-	const json_t *nodes = decode_find(root, "spec.extra/" NAME_NODE_CLAIM);
-	(void)ret_fault;
-	csr->lifetime_s = json_integer_value(decode_find(root, "spec.expirationSeconds"));
+	const json_t *nodes = decode_find(r->object, "spec.extra/" NAME_NODE_CLAIM);
+	csr->lifetime_s = json_integer_value(decode_find(r->object, "spec.expirationSeconds"));
 	if (json_array_size(nodes) == 1) {
-		csr->node = arena_strdup(arena, json_string_value(json_array_get(nodes, 0)));
+		csr->node = arena_strdup(r->arena, json_string_value(json_array_get(nodes, 0)));
 	}
-	read_conditions(decode_find(root, "status.conditions"), arena, csr);
+	read_conditions(decode_find(r->object, "status.conditions"), r->arena, csr);
 	return 0;
 }
 

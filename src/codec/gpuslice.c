@@ -20,12 +20,11 @@ static const struct field slice_fields[] = {
 	FIELD("driverName", text, AT(raw, driver)),
 	FIELD("spec.driver", text, AT(raw, driver)),
 };
-static int finish_slice(
-	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_slice(const struct reading *r, void *noun)
 {
 	struct raw *raw = noun;
 	bool is_nvidias = text_equals(raw->driver, DRIVER) || text_equals(raw->driver, OLD_DRIVER);
-	(void)root, (void)arena, (void)ret_fault;
+	(void)r;
 	raw->slice.node = is_nvidias && !text_empty(raw->slice.node) ? raw->slice.node : NULL;
 	return 0;
 }

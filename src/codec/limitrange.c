@@ -17,13 +17,11 @@ static bool names_gpus(const json_t *limit)
 	return false;
 }
 
-static int read_limits(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_limits(const struct reading *r, const json_t *value, void *to)
 {
 	bool *limits_gpus = to;
-	(void)f, (void)arena;
 	if (!json_is_array(value)) {
-		return decode_mismatch(value, "array", ret_fault);
+		return decode_mismatch(value, "array", r->fault);
 	}
 	for (size_t i = 0; i < json_array_size(value); i++) {
 		*limits_gpus |= names_gpus(json_array_get(value, i));

@@ -14,12 +14,10 @@ static const struct field meta_fields[] = {
 static const struct shape meta_shape = {SHAPE(meta, meta_fields),
 	.defaults = &(const struct meta){.ns = "", .name = "", .uid = "", .resource_version = ""}};
 
-static int read_bookmark(
-	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+static int read_bookmark(const struct reading *r, void *noun)
 {
 	struct meta *meta = noun;
-	(void)arena, (void)ret_fault;
-	meta->initial_events_end = text_equals(decode_find_text(root, BOOKMARK), "true");
+	meta->initial_events_end = text_equals(decode_find_text(r->object, BOOKMARK), "true");
 	return 0;
 }
 

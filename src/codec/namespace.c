@@ -17,11 +17,10 @@ static const struct field namespace_fields[] = {
 	FIELD("metadata.annotations", pairs, AT(raw, ns.notes), .keys = WORDS(NAME_PREFIX "*")),
 	FIELD("status.phase", text, AT(raw, phase)),
 };
-static int finish_namespace(
-	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_namespace(const struct reading *r, void *noun)
 {
 	struct raw *raw = noun;
-	(void)root, (void)arena, (void)ret_fault;
+	(void)r;
 	raw->ns.terminating = raw->deleting || text_equals(raw->phase, "Terminating");
 	return 0;
 }

@@ -62,34 +62,33 @@ static const char *bounded(const char *text)
 }
 
 /* Nothing is registered any more where HAMi's list is empty. */
-static int finish_node(const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_node(const struct reading *r, void *noun)
 {
 	struct node *node = noun;
 	if (node->cpu_milli < 0 || node->mem_bytes < 0 || node->pod_slots < 0 || node->gpus < 0) {
-		return fault_set(ret_fault, FAULT_INVALID, "status.allocatable: negative");
+		return fault_set(r->fault, FAULT_INVALID, "status.allocatable: negative");
 	}
 	const char *product = pairs_get(&node->labels, PRODUCT_LABEL);
-	const char *hami = decode_find_text(root, "metadata.annotations/" HAMI_NOTE);
+	const char *hami = decode_find_text(r->object, "metadata.annotations/" HAMI_NOTE);
 	node->boot = bounded(node->boot);
 	node->runtime = bounded(node->runtime);
 	node->gpus_reset = text_empty(node->gpus_reset) ? NULL : bounded(node->gpus_reset);
-	read_others(root, arena, node);
+	read_others(r->object, r->arena, node);
 	node->shares_already = shares_already(&node->labels);
 	node->is_mig = product != NULL && strstr(product, MIG_PRODUCT) != NULL;
 	node->serves_hami = !text_empty(hami) && !text_equals(hami, "[]");
 	node->serves_kai = pairs_get(&node->labels, KAI_LABEL) != NULL;
 	/* Whom it keeps off, and who asks for it, cannot be told by half of its labels or taints.
 	 */
-	node->unschedulable |= json_is_true(json_object_get(root, SLICE_CUT));
+	node->unschedulable |= json_is_true(json_object_get(r->object, SLICE_CUT));
 	return 0;
 }
 
-static int take_condition(void *noun, const void *item, const json_t *object, struct arena *arena,
-	struct fault *ret_fault)
+static int take_condition(const struct reading *r, const void *item, void *noun)
 {
 	struct node *node = noun;
 	const struct condition *c = item;
-	(void)object, (void)arena, (void)ret_fault;
+	(void)r;
 	node->ready = text_equals(c->type, "Ready") ? text_equals(c->status, "True") : node->ready;
 	return 0;
 }

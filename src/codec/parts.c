@@ -50,30 +50,25 @@ bool parts_is_whole(const json_t *value)
 	return quantity_text(value, buffer, &text, NULL) == 0 && quantity_is_whole(text);
 }
 
-static int read_milli(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_milli(const struct reading *r, const json_t *value, void *to)
 {
-	(void)f, (void)arena;
-	return parts_read_milli(value, to, ret_fault);
+	return parts_read_milli(value, to, r->fault);
 }
 
-static int read_units(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_units(const struct reading *r, const json_t *value, void *to)
 {
-	(void)f, (void)arena;
-	return parts_read_units(value, to, ret_fault);
+	return parts_read_units(value, to, r->fault);
 }
 
-static int read_memory(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_memory(const struct reading *r, const json_t *value, void *to)
 {
 	int64_t *mib = to;
-	(void)arena;
 	if (!json_is_string(value)) {
-		return decode_mismatch(value, "quantity", ret_fault);
+		return decode_mismatch(value, "quantity", r->fault);
 	}
 	struct view text = {json_string_value(value), json_string_length(value)};
-	return memory_parse(text, mib, ret_fault) < 0 ? -1 : fields_in_range(f, *mib, ret_fault);
+	return memory_parse(text, mib, r->fault) < 0 ? -1
+						     : fields_in_range(r->field, *mib, r->fault);
 }
 
 const struct field_kind field_milli = {read_milli, NULL, NULL, false};
@@ -149,11 +144,11 @@ int parts_read_pairs(const json_t *object, const char *const *keys, struct arena
 	return 0;
 }
 
-static int read_pairs(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_pairs(const struct reading *r, const json_t *value, void *to)
 {
-	return json_is_object(value) ? parts_read_pairs(value, f->keys, arena, to, ret_fault)
-				     : decode_mismatch(value, "object", ret_fault);
+	return json_is_object(value)
+		       ? parts_read_pairs(value, r->field->keys, r->arena, to, r->fault)
+		       : decode_mismatch(value, "object", r->fault);
 }
 
 const struct field_kind field_pairs = {read_pairs, NULL, NULL, false};
@@ -161,15 +156,14 @@ const struct field_kind field_pairs = {read_pairs, NULL, NULL, false};
 /* --- terms --- */
 
 /* Which of the values is wrong is said without the name of their list. */
-static int read_values(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_values(const struct reading *r, const json_t *value, void *to)
 {
 	struct term *t = to;
 	if (!json_is_array(value)) {
-		decode_mismatch(value, "array", ret_fault);
-		return fault_wrap(ret_fault, "%s", f->path);
+		decode_mismatch(value, "array", r->fault);
+		return fault_wrap(r->fault, "%s", r->field->path);
 	}
-	return decode_texts(value, arena, &t->values, &t->value_count, ret_fault);
+	return decode_texts(value, r->arena, &t->values, &t->value_count, r->fault);
 }
 
 static const struct field_kind field_values = {read_values, NULL, NULL, true};
@@ -221,30 +215,26 @@ int parts_read_selector(const json_t *object, struct arena *arena, struct select
 		       : fields_read(object, &selector_shape, arena, ret_selector, ret_fault);
 }
 
-static int read_selector(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_selector(const struct reading *r, const json_t *value, void *to)
 {
-	(void)f;
-	return parts_read_selector(value, arena, to, ret_fault);
+	return parts_read_selector(value, r->arena, to, r->fault);
 }
 
 const struct field_kind field_selector = {read_selector, NULL, NULL, false};
 
 /* --- base64 --- */
 
-static int read_base64(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_base64(const struct reading *r, const json_t *value, void *to)
 {
-	CLEANUP(str_wipe) struct str text = STR_INIT((size_t)f->max);
+	CLEANUP(str_wipe) struct str text = STR_INIT((size_t)r->field->max);
 	struct view coded = {json_string_value(value), json_string_length(value)};
-	(void)ret_fault;
 	if (coded.p == NULL) {
 		return 0;
 	}
 	(void)str_reserve(&text, coded.n / 4 * 3);
 	if (base64_decode(coded, &text) && text.len > 0 &&
 		memchr(str_text(&text), '\0', text.len) == NULL) {
-		*(const char **)to = arena_strndup(arena, str_text(&text), text.len);
+		*(const char **)to = arena_strndup(r->arena, str_text(&text), text.len);
 	}
 	return 0;
 }

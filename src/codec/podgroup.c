@@ -38,13 +38,11 @@ static bool stands_alone(json_t *spec)
 }
 
 /* Another one of that name may follow one that goes, and be a gang. */
-static int finish_group(
-	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_group(const struct reading *r, void *noun)
 {
 	struct pod_group *group = noun;
-	(void)arena, (void)ret_fault;
-	group->basic = decode_find(root, "metadata.deletionTimestamp") == NULL &&
-		       stands_alone(json_object_get(root, "spec"));
+	group->basic = decode_find(r->object, "metadata.deletionTimestamp") == NULL &&
+		       stands_alone(json_object_get(r->object, "spec"));
 	return 0;
 }
 

@@ -45,16 +45,16 @@ static int read_selector(
 	return 0;
 }
 
-static int finish_quota(
-	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_quota(const struct reading *r, void *noun)
 {
 	struct quota *q = noun;
 	const json_t *hard = NULL;
 	const json_t *names = NULL;
 	const json_t *terms = NULL;
-	if (decode_object(root, "spec.hard", &hard, ret_fault) < 0 ||
-		decode_array(root, "spec.scopes", &names, ret_fault) < 0 ||
-		decode_array(root, "spec.scopeSelector.matchExpressions", &terms, ret_fault) < 0) {
+	if (decode_object(r->object, "spec.hard", &hard, r->fault) < 0 ||
+		decode_array(r->object, "spec.scopes", &names, r->fault) < 0 ||
+		decode_array(r->object, "spec.scopeSelector.matchExpressions", &terms, r->fault) <
+			0) {
 		return -1;
 	}
 	read_hard(hard, q);
@@ -62,9 +62,9 @@ static int finish_quota(
 		return 0;
 	}
 	q->scopes.items =
-		ARENA_ARRAY(arena, struct term, json_array_size(names) + json_array_size(terms));
-	return read_scopes(names, arena, q, ret_fault) < 0 ||
-			       read_selector(terms, arena, q, ret_fault) < 0
+		ARENA_ARRAY(r->arena, struct term, json_array_size(names) + json_array_size(terms));
+	return read_scopes(names, r->arena, q, r->fault) < 0 ||
+			       read_selector(terms, r->arena, q, r->fault) < 0
 		       ? -1
 		       : 0;
 }

@@ -8,16 +8,15 @@ static int64_t bounded(int64_t amount)
 	return amount < 0 ? 0 : amount > RUNTIME_AMOUNT_MAX ? RUNTIME_AMOUNT_MAX : amount;
 }
 
-static int finish_runtime(
-	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_runtime(const struct reading *r, void *noun)
 {
-	struct runtime_class *r = noun;
+	struct runtime_class *class = noun;
 	const json_t *selector = NULL;
-	r->cpu_milli = bounded(r->cpu_milli);
-	r->mem_bytes = bounded(r->mem_bytes);
-	return decode_object(root, "scheduling.nodeSelector", &selector, ret_fault) < 0
+	class->cpu_milli = bounded(class->cpu_milli);
+	class->mem_bytes = bounded(class->mem_bytes);
+	return decode_object(r->object, "scheduling.nodeSelector", &selector, r->fault) < 0
 		       ? -1
-		       : parts_read_pairs(selector, NULL, arena, &r->selector, ret_fault);
+		       : parts_read_pairs(selector, NULL, r->arena, &class->selector, r->fault);
 }
 
 static const struct field runtime_fields[] = {

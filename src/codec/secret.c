@@ -65,16 +65,14 @@ static const struct field hook_fields[] = {
 };
 static const struct shape hook_shape = {SHAPE(hook, hook_fields)};
 
-static int take_hook(void *noun, const void *item, const json_t *object, struct arena *arena,
-	struct fault *ret_fault)
+static int take_hook(const struct reading *r, const void *item, void *noun)
 {
 	const struct hook *hook = item;
 	struct webhook_bundle *found = noun;
-	(void)ret_fault;
 	if (text_equals(hook->name, NAME_WEBHOOK_ENTRY)) {
 		found->found = true;
 		found->bundle = text_or(hook->bundle, "");
-		if (parts_read_selector(decode_find(object, "namespaceSelector"), arena,
+		if (parts_read_selector(decode_find(r->object, "namespaceSelector"), r->arena,
 			    &found->namespaces, NULL) < 0) {
 			found->namespaces = (struct selector){.present = false};
 		}

@@ -30,16 +30,14 @@ static int read_integer(
 	return 0;
 }
 
-static int read_i32(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_i32(const struct reading *r, const json_t *value, void *to)
 {
 	int64_t whole = 0;
-	(void)arena;
-	if (read_integer(value, INT32_MAX, &whole, ret_fault) < 0) {
+	if (read_integer(value, INT32_MAX, &whole, r->fault) < 0) {
 		return -1;
 	}
 	*(int32_t *)to = (int32_t)whole;
-	return fields_in_range(f, whole, ret_fault);
+	return fields_in_range(r->field, whole, r->fault);
 }
 
 static void write_i32(struct build *b, const struct field *f, const void *from)
@@ -54,14 +52,12 @@ static bool is_no_i32(const struct field *f, const void *from)
 	return *(const int32_t *)from == 0;
 }
 
-static int read_i64(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_i64(const struct reading *r, const json_t *value, void *to)
 {
 	int64_t *whole = to;
-	(void)arena;
-	return read_integer(value, INT64_MAX, whole, ret_fault) < 0
+	return read_integer(value, INT64_MAX, whole, r->fault) < 0
 		       ? -1
-		       : fields_in_range(f, *whole, ret_fault);
+		       : fields_in_range(r->field, *whole, r->fault);
 }
 
 static void write_i64(struct build *b, const struct field *f, const void *from)
@@ -76,12 +72,10 @@ static bool is_no_i64(const struct field *f, const void *from)
 	return *(const int64_t *)from == 0;
 }
 
-static int read_flag(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_flag(const struct reading *r, const json_t *value, void *to)
 {
-	(void)f, (void)arena;
 	if (!json_is_boolean(value)) {
-		return decode_mismatch(value, "boolean", ret_fault);
+		return decode_mismatch(value, "boolean", r->fault);
 	}
 	*(bool *)to = json_is_true(value);
 	return 0;
@@ -99,10 +93,9 @@ static bool is_no_flag(const struct field *f, const void *from)
 	return !*(const bool *)from;
 }
 
-static int read_there(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_there(const struct reading *r, const json_t *value, void *to)
 {
-	(void)f, (void)arena, (void)ret_fault;
+	(void)r;
 	*(bool *)to = value != NULL;
 	return 0;
 }
@@ -114,15 +107,13 @@ const struct field_kind field_there = {read_there, NULL, NULL, false};
 
 /* --- texts and times --- */
 
-static int read_text(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_text(const struct reading *r, const json_t *value, void *to)
 {
-	(void)f;
 	if (!json_is_string(value)) {
-		return decode_mismatch(value, "string", ret_fault);
+		return decode_mismatch(value, "string", r->fault);
 	}
 	*(const char **)to =
-		arena_strndup(arena, json_string_value(value), json_string_length(value));
+		arena_strndup(r->arena, json_string_value(value), json_string_length(value));
 	return 0;
 }
 
@@ -138,16 +129,14 @@ static bool is_no_text(const struct field *f, const void *from)
 	return text_empty(*(const char *const *)from);
 }
 
-static int read_time(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_time(const struct reading *r, const json_t *value, void *to)
 {
-	(void)f, (void)arena;
 	if (!json_is_string(value)) {
-		return decode_mismatch(value, "time", ret_fault);
+		return decode_mismatch(value, "time", r->fault);
 	}
 	if (!time_parse(json_string_value(value), to)) {
-		return fault_set(ret_fault, FAULT_INVALID,
-			"RFC 3339 time expected, \"%.40s\" found", json_string_value(value));
+		return fault_set(r->fault, FAULT_INVALID, "RFC 3339 time expected, \"%.40s\" found",
+			json_string_value(value));
 	}
 	return 0;
 }
@@ -172,10 +161,9 @@ static void write_micro(struct build *b, const struct field *f, const void *from
 	build_text(b, time_format_micro(*(const int64_t *)from, text));
 }
 
-static int read_note(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_note(const struct reading *r, const json_t *value, void *to)
 {
-	return json_is_string(value) ? read_text(value, f, arena, to, ret_fault) : 0;
+	return json_is_string(value) ? read_text(r, value, to) : 0;
 }
 
 static void write_constant(struct build *b, const struct field *f, const void *from)
@@ -208,11 +196,9 @@ int fields_read_word(const json_t *value, const char *const *words, unsigned *re
 		ret_fault, FAULT_INVALID, "\"%.60s\" is not known here", json_string_value(value));
 }
 
-static int read_word(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_word(const struct reading *r, const json_t *value, void *to)
 {
-	(void)arena;
-	return fields_read_word(value, f->words, to, ret_fault);
+	return fields_read_word(value, r->field->words, to, r->fault);
 }
 
 static void write_word(struct build *b, const struct field *f, const void *from)
@@ -220,12 +206,10 @@ static void write_word(struct build *b, const struct field *f, const void *from)
 	build_text(b, f->words[*(const unsigned *)from]);
 }
 
-static int read_choice(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_choice(const struct reading *r, const json_t *value, void *to)
 {
 	unsigned number = 0;
-	(void)arena;
-	if (fields_read_word(value, f->words, &number, ret_fault) < 0) {
+	if (fields_read_word(value, r->field->words, &number, r->fault) < 0) {
 		return -1;
 	}
 	*(bool *)to = number == 1;
@@ -237,13 +221,11 @@ static void write_choice(struct build *b, const struct field *f, const void *fro
 	build_text(b, f->words[*(const bool *)from ? 1 : 0]);
 }
 
-static int read_name(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_name(const struct reading *r, const json_t *value, void *to)
 {
 	const char *text = json_string_value(value);
-	(void)arena, (void)ret_fault;
-	for (unsigned i = 0; text != NULL && i <= (unsigned)f->max; i++) {
-		if (text_equals(f->name(i), text)) {
+	for (unsigned i = 0; text != NULL && i <= (unsigned)r->field->max; i++) {
+		if (text_equals(r->field->name(i), text)) {
 			*(unsigned *)to = i;
 		}
 	}
@@ -282,13 +264,12 @@ static bool is_no_list(const struct field *f, const void *from)
 	return count_of(f, from) == 0;
 }
 
-static int read_texts(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_texts(const struct reading *r, const json_t *value, void *to)
 {
 	if (!json_is_array(value)) {
-		return decode_mismatch(value, "array", ret_fault);
+		return decode_mismatch(value, "array", r->fault);
 	}
-	return decode_texts(value, arena, to, counter_of(f, to), ret_fault);
+	return decode_texts(value, r->arena, to, counter_of(r->field, to), r->fault);
 }
 
 static void write_texts(struct build *b, const struct field *f, const void *from)
@@ -354,47 +335,45 @@ int fields_read_list(const json_t *array, const struct shape *inside, struct are
 	return rc;
 }
 
-static int read_rows(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_rows(const struct reading *r, const json_t *value, void *to)
 {
-	struct list list = {.inside = f->inside, .called = f->kind->names_path ? f->path : ""};
+	struct list list = {.inside = r->field->inside,
+		.called = r->field->kind->names_path ? r->field->path : ""};
 	if (!json_is_array(value)) {
-		return decode_mismatch(value, "array", ret_fault);
+		return decode_mismatch(value, "array", r->fault);
 	}
-	if (read_items(value, &list, arena, ret_fault) < 0) {
+	if (read_items(value, &list, r->arena, r->fault) < 0) {
 		return -1;
 	}
 	*(void **)to = list.found.items;
-	*counter_of(f, to) = list.found.count;
+	*counter_of(r->field, to) = list.found.count;
 	return 0;
 }
 
-static int read_list(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_list(const struct reading *r, const json_t *value, void *to)
 {
 	if (!json_is_array(value)) {
-		(void)decode_mismatch(value, "array", ret_fault);
-		return fault_wrap(ret_fault, "%s", f->path);
+		(void)decode_mismatch(value, "array", r->fault);
+		return fault_wrap(r->fault, "%s", r->field->path);
 	}
-	return check_count(f, json_array_size(value), ret_fault) < 0
+	return check_count(r->field, json_array_size(value), r->fault) < 0
 		       ? -1
-		       : read_rows(value, f, arena, to, ret_fault);
+		       : read_rows(r, value, to);
 }
 
-static int read_each(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_each(const struct reading *r, const json_t *value, void *to)
 {
 	if (!json_is_array(value)) {
-		(void)decode_mismatch(value, "array", ret_fault);
-		return fault_wrap(ret_fault, "%s", f->path);
+		(void)decode_mismatch(value, "array", r->fault);
+		return fault_wrap(r->fault, "%s", r->field->path);
 	}
-	void *item = arena_alloc(arena, f->inside->size);
+	void *item = arena_alloc(r->arena, r->field->inside->size);
 	for (size_t i = 0; i < json_array_size(value); i++) {
-		const json_t *object = json_array_get(value, i);
-		set_defaults(item, f->inside);
-		if (fields_read(object, f->inside, arena, item, ret_fault) < 0 ||
-			f->each(to, item, object, arena, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "%s[%zu]", f->path, i);
+		const struct reading one = {json_array_get(value, i), r->field, r->arena, r->fault};
+		set_defaults(item, r->field->inside);
+		if (fields_read(one.object, r->field->inside, r->arena, item, r->fault) < 0 ||
+			r->field->each(&one, item, to) < 0) {
+			return fault_wrap(r->fault, "%s[%zu]", r->field->path, i);
 		}
 	}
 	return 0;
@@ -412,18 +391,15 @@ static void write_list(struct build *b, const struct field *f, const void *from)
 	build_end(b);
 }
 
-static int read_object(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_object(const struct reading *r, const json_t *value, void *to)
 {
-	return fields_read(value, f->inside, arena, to, ret_fault);
+	return fields_read(value, r->field->inside, r->arena, to, r->fault);
 }
 
-static int read_json(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_json(const struct reading *r, const json_t *value, void *to)
 {
-	(void)f, (void)arena;
 	if (!json_is_object(value)) {
-		return decode_mismatch(value, "object", ret_fault);
+		return decode_mismatch(value, "object", r->fault);
 	}
 	*(const json_t **)to = value;
 	return 0;
@@ -453,32 +429,38 @@ static int wrap_path(const struct field *f, struct fault *ret_fault)
 				       slash + 1);
 }
 
+static int read_field(const struct reading *r, void *noun)
+{
+	const struct field *f = r->field;
+	const json_t *value = NULL;
+	if (f->kind == NULL || f->kind->read == NULL) {
+		return 0;
+	}
+	if (decode_member(r->object, f->path, &value, r->fault) < 0) {
+		return -1;
+	}
+	if (value == NULL) {
+		return f->required ? fault_set(r->fault, FAULT_INVALID, "%s: missing", f->path) : 0;
+	}
+	return f->kind->read(r, value, (char *)noun + f->at) == 0 ? 0
+	       : f->kind->names_path				  ? -1
+								  : wrap_path(f, r->fault);
+}
+
 int fields_read(const json_t *object, const struct shape *shape, struct arena *arena, void *noun,
 	struct fault *ret_fault)
 {
+	struct reading r = {object, shape->fields, arena, ret_fault};
 	if (!json_is_object(object)) {
 		return decode_mismatch(object, "object", ret_fault);
 	}
-	for (size_t i = 0; i < shape->count; i++) {
-		const struct field *f = &shape->fields[i];
-		const json_t *value = NULL;
-		if (f->kind == NULL || f->kind->read == NULL) {
-			continue;
-		}
-		if (decode_member(object, f->path, &value, ret_fault) < 0) {
+	for (; r.field < shape->fields + shape->count; r.field++) {
+		if (read_field(&r, noun) < 0) {
 			return -1;
 		}
-		if (value == NULL) {
-			if (f->required) {
-				return fault_set(ret_fault, FAULT_INVALID, "%s: missing", f->path);
-			}
-			continue;
-		}
-		if (f->kind->read(value, f, arena, (char *)noun + f->at, ret_fault) < 0) {
-			return f->kind->names_path ? -1 : wrap_path(f, ret_fault);
-		}
 	}
-	return shape->finish != NULL ? shape->finish(object, arena, noun, ret_fault) : 0;
+	r.field = NULL;
+	return shape->finish != NULL ? shape->finish(&r, noun) : 0;
 }
 
 /* NULL: nothing of it is known. */

@@ -11,17 +11,15 @@
 /* --- identity --- */
 
 /* A text in a char array of the struct that says how long it is. */
-static int read_array(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_array(const struct reading *r, const json_t *value, void *to)
 {
 	size_t n = json_string_length(value);
-	(void)arena;
 	if (!json_is_string(value)) {
-		return decode_mismatch(value, "string", ret_fault);
+		return decode_mismatch(value, "string", r->fault);
 	}
-	if (n > (size_t)f->max) {
+	if (n > (size_t)r->field->max) {
 		return fault_set(
-			ret_fault, FAULT_INVALID, "more than %lld bytes", (long long)f->max);
+			r->fault, FAULT_INVALID, "more than %lld bytes", (long long)r->field->max);
 	}
 	memcpy(to, json_string_value(value), n + 1);
 	return 0;
@@ -43,16 +41,14 @@ static bool uuid_is_plain(const char *uuid)
 	return *uuid != '\0' && uuid[strspn(uuid, allowed)] == '\0';
 }
 
-static int check_identity(
-	const json_t *object, struct arena *arena, void *noun, struct fault *ret_fault)
+static int check_identity(const struct reading *r, void *noun)
 {
 	const struct gpu_identity *id = noun;
-	(void)object, (void)arena;
 	if (!uuid_is_plain(id->uuid)) {
-		return fault_set(ret_fault, FAULT_INVALID, "uuid: not a device's name");
+		return fault_set(r->fault, FAULT_INVALID, "uuid: not a device's name");
 	}
 	if (id->mem_mib < 1 || id->mem_mib > MEMORY_MAX || id->minor < 0) {
-		return fault_set(ret_fault, FAULT_INVALID, "memory or minor: out of range");
+		return fault_set(r->fault, FAULT_INVALID, "memory or minor: out of range");
 	}
 	return 0;
 }
@@ -86,22 +82,20 @@ bool identity_write(struct str *out, const struct gpu_identity *identity)
 
 /* --- ledger --- */
 
-static int check_grant(
-	const json_t *object, struct arena *arena, void *noun, struct fault *ret_fault)
+static int check_grant(const struct reading *r, void *noun)
 {
 	const struct grant *g = noun;
-	(void)object, (void)arena;
 	if (g->milli < 1 || g->milli > MODEL_GPU_MILLI) {
-		return fault_set(ret_fault, FAULT_INVALID, "milli: %lld is out of range",
+		return fault_set(r->fault, FAULT_INVALID, "milli: %lld is out of range",
 			(long long)g->milli);
 	}
 	if (g->mem_mib < 1 || g->mem_mib > MEMORY_MAX) {
-		return fault_set(ret_fault, FAULT_INVALID, "mib: %lld is out of range",
+		return fault_set(r->fault, FAULT_INVALID, "mib: %lld is out of range",
 			(long long)g->mem_mib);
 	}
 	if (*g->uid == '\0' || strlen(g->uid) > GRANT_UID_MAX || *g->name == '\0' ||
 		strlen(g->name) > NAME_MAX_SIZE || strlen(g->ns) > NAME_MAX_SIZE) {
-		return fault_set(ret_fault, FAULT_INVALID, "uid, ns or name: empty or too long");
+		return fault_set(r->fault, FAULT_INVALID, "uid, ns or name: empty or too long");
 	}
 	return 0;
 }
@@ -115,19 +109,17 @@ static const struct field grant_fields[] = {
 };
 static const struct shape grant_shape = {SHAPE(grant, grant_fields), .finish = check_grant};
 
-static int check_ledger(
-	const json_t *object, struct arena *arena, void *noun, struct fault *ret_fault)
+static int check_ledger(const struct reading *r, void *noun)
 {
 	const struct ledger *ledger = noun;
-	(void)object, (void)arena;
 	if (ledger->count > MODEL_GRANTS_MAX) {
-		return fault_set(ret_fault, FAULT_INVALID, "grants: %u of at most %d",
-			ledger->count, MODEL_GRANTS_MAX);
+		return fault_set(r->fault, FAULT_INVALID, "grants: %u of at most %d", ledger->count,
+			MODEL_GRANTS_MAX);
 	}
 	for (uint32_t i = 0; i < ledger->count; i++) {
 		for (uint32_t k = 0; k < i; k++) {
 			if (strcmp(ledger->items[k].uid, ledger->items[i].uid) == 0) {
-				return fault_set(ret_fault, FAULT_INVALID,
+				return fault_set(r->fault, FAULT_INVALID,
 					"grants[%u]: uid: %s is there twice", i,
 					ledger->items[i].uid);
 			}

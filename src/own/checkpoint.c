@@ -8,24 +8,22 @@
 #define CODED_MAX (CHECKPOINT_BYTES_MAX / 3 * 4 + 8)
 
 /* Bytes of another version than ours are not read. */
-static int read_bytes(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_bytes(const struct reading *r, const json_t *value, void *to)
 {
 	CLEANUP(str_finish) struct str bytes = STR_INIT(CHECKPOINT_BYTES_MAX);
 	struct checkpoint *c = to;
-	(void)f;
 	if (!text_equals(c->version, CHECKPOINT_VERSION)) {
 		return 0;
 	}
 	if (!json_is_string(value)) {
-		return decode_mismatch(value, "string", ret_fault);
+		return decode_mismatch(value, "string", r->fault);
 	}
 	const char *text = json_string_value(value);
 	if (strlen(text) > CODED_MAX || !base64_decode(view_of(text), &bytes)) {
-		return fault_set(ret_fault, FAULT_INVALID, "not base64 of at most %zu bytes",
+		return fault_set(r->fault, FAULT_INVALID, "not base64 of at most %zu bytes",
 			CHECKPOINT_BYTES_MAX);
 	}
-	char *copy = arena_alloc(arena, bytes.len + 1);
+	char *copy = arena_alloc(r->arena, bytes.len + 1);
 	if (bytes.len > 0) {
 		memcpy(copy, bytes.p, bytes.len);
 	}

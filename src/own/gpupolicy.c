@@ -11,15 +11,13 @@
 
 /* --- kinds of values that only a policy has --- */
 
-static int read_mode(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_mode(const struct reading *r, const json_t *value, void *to)
 {
-	(void)f, (void)arena;
 	if (!json_is_string(value)) {
-		return decode_mismatch(value, "string", ret_fault);
+		return decode_mismatch(value, "string", r->fault);
 	}
 	if (!policy_mode_parse(json_string_value(value), to)) {
-		return fault_set(ret_fault, FAULT_INVALID, "\"%.60s\" is not a mode",
+		return fault_set(r->fault, FAULT_INVALID, "\"%.60s\" is not a mode",
 			json_string_value(value));
 	}
 	return 0;
@@ -40,62 +38,57 @@ static bool parse_time(const char *text, int64_t most, int32_t *ret_min)
 	return true;
 }
 
-static int read_clock(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_clock(const struct reading *r, const json_t *value, void *to)
 {
-	(void)arena;
 	if (!json_is_string(value)) {
-		return decode_mismatch(value, "string", ret_fault);
+		return decode_mismatch(value, "string", r->fault);
 	}
-	if (!parse_time(json_string_value(value), f->max, to)) {
-		return fault_set(ret_fault, FAULT_INVALID, "\"%.16s\" is no time of day",
+	if (!parse_time(json_string_value(value), r->field->max, to)) {
+		return fault_set(r->fault, FAULT_INVALID, "\"%.16s\" is no time of day",
 			json_string_value(value));
 	}
 	return 0;
 }
 
-static int read_days(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_days(const struct reading *r, const json_t *value, void *to)
 {
 	uint8_t *days = to;
-	(void)arena;
 	if (!json_is_array(value)) {
-		return decode_mismatch(value, "array", ret_fault);
+		return decode_mismatch(value, "array", r->fault);
 	}
 	for (size_t i = 0; i < json_array_size(value); i++) {
 		unsigned day = 0;
-		if (fields_read_word(json_array_get(value, i), f->words, &day, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "[%zu]", i);
+		if (fields_read_word(json_array_get(value, i), r->field->words, &day, r->fault) <
+			0) {
+			return fault_wrap(r->fault, "[%zu]", i);
 		}
 		*days = (uint8_t)(*days | 1u << day);
 	}
-	return *days != 0 ? 0 : fault_set(ret_fault, FAULT_INVALID, "no day");
+	return *days != 0 ? 0 : fault_set(r->fault, FAULT_INVALID, "no day");
 }
 
 /* A number of pods, or "25%". */
-static int read_unavailable(const json_t *value, const struct field *f, struct arena *arena,
-	void *to, struct fault *ret_fault)
+static int read_unavailable(const struct reading *r, const json_t *value, void *to)
 {
-	struct rollout *r = to;
+	struct rollout *rollout = to;
 	int64_t number = 0;
-	(void)arena;
 	if (json_is_integer(value)) {
 		number = json_integer_value(value);
 	} else if (json_is_string(value)) {
 		struct view text = {json_string_value(value), json_string_length(value)};
-		r->max_unavailable_is_percent = text.n > 0 && text.p[text.n - 1] == '%';
-		text.n -= r->max_unavailable_is_percent ? 1 : 0;
-		if (!r->max_unavailable_is_percent || !parse_i64(text, 1, 100, &number)) {
-			return fault_set(ret_fault, FAULT_INVALID,
+		rollout->max_unavailable_is_percent = text.n > 0 && text.p[text.n - 1] == '%';
+		text.n -= rollout->max_unavailable_is_percent ? 1 : 0;
+		if (!rollout->max_unavailable_is_percent || !parse_i64(text, 1, 100, &number)) {
+			return fault_set(r->fault, FAULT_INVALID,
 				"neither a number nor a percentage from 1%% to 100%%");
 		}
 	} else {
-		return decode_mismatch(value, "integer or string", ret_fault);
+		return decode_mismatch(value, "integer or string", r->fault);
 	}
-	if (fields_in_range(f, number, ret_fault) < 0) {
+	if (fields_in_range(r->field, number, r->fault) < 0) {
 		return -1;
 	}
-	r->max_unavailable = (int32_t)number;
+	rollout->max_unavailable = (int32_t)number;
 	return 0;
 }
 
@@ -167,20 +160,18 @@ static int check_sizing(const struct sizing *s, struct fault *ret_fault)
 	return 0;
 }
 
-static int finish_policy(
-	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_policy(const struct reading *r, void *noun)
 {
 	struct policy *p = noun;
-	(void)arena;
 	for (uint32_t i = 0; i < p->rollout.window_count; i++) {
 		if (strlen(p->rollout.windows[i].time_zone) > TIME_ZONE_MAX) {
-			return fault_set(ret_fault, FAULT_INVALID,
+			return fault_set(r->fault, FAULT_INVALID,
 				"spec.update.windows[%u].timeZone: longer than %d", i,
 				TIME_ZONE_MAX);
 		}
 	}
-	leave_open(root, &p->sizing);
-	return check_sizing(&p->sizing, ret_fault);
+	leave_open(r->object, &p->sizing);
+	return check_sizing(&p->sizing, r->fault);
 }
 
 /* --- status --- */
@@ -197,13 +188,12 @@ static const struct field condition_fields[] = {
 };
 static const struct shape condition_shape = {SHAPE(policy_condition, condition_fields)};
 
-static int take_condition(void *noun, const void *item, const json_t *object, struct arena *arena,
-	struct fault *ret_fault)
+static int take_condition(const struct reading *r, const void *item, void *noun)
 {
 	struct policy *p = noun;
 	const struct policy_condition *c = item;
 	int64_t since = 0;
-	(void)object, (void)arena, (void)ret_fault;
+	(void)r;
 	if (c->since == NULL || !time_parse(c->since, &since)) {
 		since = 0;
 	}

@@ -19,13 +19,11 @@ static int64_t percent_of(int64_t milli)
 	return (milli + 5) / 10;
 }
 
-static int read_percent(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_percent(const struct reading *r, const json_t *value, void *to)
 {
 	const struct field of = {.max = PERCENT_MAX};
 	int64_t *milli = to;
-	(void)f;
-	if (field_i64.read(value, &of, arena, milli, ret_fault) < 0) {
+	if (field_i64.read(&(struct reading){.field = &of, .fault = r->fault}, value, milli) < 0) {
 		return -1;
 	}
 	*milli *= 10;
@@ -44,14 +42,13 @@ static bool is_no_percent(const struct field *f, const void *from)
 	return *(const int64_t *)from <= 0;
 }
 
-static int read_mib(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_mib(const struct reading *r, const json_t *value, void *to)
 {
 	if (text_equals(json_string_value(value), "0")) {
 		*(int64_t *)to = 0;
 		return 0;
 	}
-	return field_memory.read(value, f, arena, to, ret_fault);
+	return field_memory.read(r, value, to);
 }
 
 static void write_mib(struct build *b, const struct field *f, const void *from)
@@ -159,19 +156,18 @@ static const struct field condition_fields[] = {
 static const struct shape condition_shape = {SHAPE(condition, condition_fields),
 	.defaults = &(const struct condition){.reason = "", .message = ""}};
 
-static int take_condition(void *noun, const void *item, const json_t *object, struct arena *arena,
-	struct fault *ret_fault)
+static int take_condition(const struct reading *r, const void *item, void *noun)
 {
-	struct recommendation *r = noun;
+	struct recommendation *of = noun;
 	const struct condition *c = item;
 	enum recommendation_condition type;
-	(void)object, (void)arena, (void)ret_fault;
+	(void)r;
 	if (recommendation_condition_parse(c->type, &type)) {
 		enum condition_status status = text_equals(c->status, "True") ? CONDITION_TRUE
 					       : text_equals(c->status, "False")
 						       ? CONDITION_FALSE
 						       : CONDITION_UNKNOWN;
-		r->conditions[type] =
+		of->conditions[type] =
 			(struct recommended_condition){status, c->reason, c->message, c->since_ms};
 	}
 	return 0;
@@ -203,10 +199,9 @@ static const struct field_kind field_conditions = {NULL, write_conditions, NULL,
 
 /* --- the whole --- */
 
-static int read_owned(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_owned(const struct reading *r, const json_t *value, void *to)
 {
-	(void)f, (void)arena, (void)ret_fault;
+	(void)r;
 	*(bool *)to = json_array_size(value) > 0;
 	return 0;
 }

@@ -10,13 +10,11 @@ static const struct field pair_fields[] = {
 static const struct shape pair_shape = {SHAPE(group_pair, pair_fields)};
 
 /* Without a kind it would match every owner that there is. */
-static int finish_rule(
-	const json_t *object, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_rule(const struct reading *r, void *noun)
 {
 	const struct group_rule *rule = noun;
-	(void)arena;
-	return rule->owner_kind == NULL && decode_find(object, "topOwner") != NULL
-		       ? fault_set(ret_fault, FAULT_INVALID, "topOwner.kind: missing")
+	return rule->owner_kind == NULL && decode_find(r->object, "topOwner") != NULL
+		       ? fault_set(r->fault, FAULT_INVALID, "topOwner.kind: missing")
 		       : 0;
 }
 
@@ -44,12 +42,11 @@ static const struct field condition_fields[] = {
 static const struct shape condition_shape = {
 	SHAPE(condition, condition_fields), .defaults = &(const struct condition){.reason = ""}};
 
-static int take_condition(void *noun, const void *item, const json_t *object, struct arena *arena,
-	struct fault *ret_fault)
+static int take_condition(const struct reading *r, const void *item, void *noun)
 {
 	struct workload_group *g = noun;
 	const struct condition *c = item;
-	(void)object, (void)arena, (void)ret_fault;
+	(void)r;
 	if (text_equals(c->type, "Accepted")) {
 		g->status_accepted_reason = c->reason;
 		g->status_accepted_ms = c->since_ms;
@@ -59,13 +56,11 @@ static int take_condition(void *noun, const void *item, const json_t *object, st
 	return 0;
 }
 
-static int finish_group(
-	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_group(const struct reading *r, void *noun)
 {
 	const struct workload_group *g = noun;
-	(void)root, (void)arena;
 	return g->rule_count > 0 ? 0
-				 : fault_set(ret_fault, FAULT_INVALID,
+				 : fault_set(r->fault, FAULT_INVALID,
 					   "spec.rules: not from 1 to %d", GROUP_RULES_MAX);
 }
 

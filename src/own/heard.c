@@ -15,14 +15,12 @@ static bool is_part(const char *text, bool required)
 	return n <= PART_MAX && (n > 0 || !required);
 }
 
-static int check_event(
-	const json_t *object, struct arena *arena, void *noun, struct fault *ret_fault)
+static int check_event(const struct reading *r, void *noun)
 {
 	const struct heard *h = noun;
-	(void)object, (void)arena;
 	if (!is_part(h->uuid, true) || !is_part(h->node, true) || !is_part(h->by, true) ||
 		!is_part(h->boot, false) || !is_part(h->reset, false) || !is_part(h->why, false)) {
-		return fault_set(ret_fault, FAULT_INVALID, "a part is empty or too long");
+		return fault_set(r->fault, FAULT_INVALID, "a part is empty or too long");
 	}
 	return 0;
 }

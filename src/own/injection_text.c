@@ -8,16 +8,14 @@
 
 /* --- claims --- */
 
-static int read_form(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_form(const struct reading *r, const json_t *value, void *to)
 {
-	(void)f, (void)arena;
 	if (!json_is_string(value)) {
-		return decode_mismatch(value, "string", ret_fault);
+		return decode_mismatch(value, "string", r->fault);
 	}
 	if (!inject_form_parse(view_of(json_string_value(value)), to)) {
 		return fault_set(
-			ret_fault, FAULT_INVALID, "%.40s is none", json_string_value(value));
+			r->fault, FAULT_INVALID, "%.40s is none", json_string_value(value));
 	}
 	return 0;
 }
@@ -30,16 +28,15 @@ static void write_form(struct build *b, const struct field *f, const void *from)
 
 static const struct field_kind field_form = {read_form, write_form, NULL, false};
 
-static int read_part(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_part(const struct reading *r, const json_t *value, void *to)
 {
-	if (field_text.read(value, f, arena, to, ret_fault) < 0) {
+	if (field_text.read(r, value, to) < 0) {
 		return -1;
 	}
 	size_t n = json_string_length(value);
-	return n <= PART_MAX && (n > 0 || !f->required)
+	return n <= PART_MAX && (n > 0 || !r->field->required)
 		       ? 0
-		       : fault_set(ret_fault, FAULT_INVALID, "empty or too long");
+		       : fault_set(r->fault, FAULT_INVALID, "empty or too long");
 }
 
 static void write_part(struct build *b, const struct field *f, const void *from)
@@ -95,14 +92,12 @@ bool inject_claim_write(struct str *out, const struct inject_claim *c)
 
 /* --- sights --- */
 
-static int check_sight(
-	const json_t *object, struct arena *arena, void *noun, struct fault *ret_fault)
+static int check_sight(const struct reading *r, void *noun)
 {
 	const struct inject_sight *s = noun;
-	(void)object, (void)arena;
 	return s->devices >= 0 && s->devices <= INJECT_DEVICES_MAX
 		       ? 0
-		       : fault_set(ret_fault, FAULT_INVALID, "devices or uuid: out of range");
+		       : fault_set(r->fault, FAULT_INVALID, "devices or uuid: out of range");
 }
 
 static const struct field sight_fields[] = {

@@ -40,23 +40,22 @@ static bool is_mirror(const json_t *meta, const struct raw *raw)
 	       text_equals(decode_find_text(owner, "kind"), "Node");
 }
 
-static int finish_meta(const json_t *meta, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_meta(const struct reading *r, void *noun)
 {
 	struct raw *raw = noun;
 	struct node_pod *pod = &raw->pod;
-	(void)ret_fault;
 	pod->tenant = text_equals(raw->tenant, "true");
 	pod->capacity = text_equals(pod->ns, NAME_NAMESPACE) && text_equals(raw->capacity, "true");
 	pod->mps =
 		(pod->tenant || pod->capacity) && text_equals(raw->isolation, ISOLATION_MPS_TEXT);
 	if (pod->tenant) {
-		read_uuids(raw->uuids, arena, pod);
+		read_uuids(raw->uuids, r->arena, pod);
 		(void)!parse_i64(view_of(raw->milli), 0, MODEL_GPU_MILLI, &pod->milli);
 		(void)!parse_i64(view_of(raw->mem_mib), 0, INT32_MAX, &pod->mem_mib);
 	} else {
 		pod->gpu_container = pod->mps_threads = pod->mps_memory = NULL;
 	}
-	pod->config_hash = is_mirror(meta, raw) ? pod->config_hash : NULL;
+	pod->config_hash = is_mirror(r->object, raw) ? pod->config_hash : NULL;
 	return 0;
 }
 
@@ -188,20 +187,20 @@ static void read_status(const json_t *status, struct arena *arena, struct node_p
 	}
 }
 
-static int finish_pod(const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_pod(const struct reading *r, void *noun)
 {
 	struct raw *raw = noun;
 	const json_t *spec = NULL, *status = NULL;
 	if (raw->pod.uid == NULL) {
-		(void)decode_mismatch(NULL, "object", ret_fault);
-		return fault_wrap(ret_fault, "metadata");
+		(void)decode_mismatch(NULL, "object", r->fault);
+		return fault_wrap(r->fault, "metadata");
 	}
-	if (decode_object(root, "spec", &spec, ret_fault) < 0 ||
-		decode_object(root, "status", &status, ret_fault) < 0) {
+	if (decode_object(r->object, "spec", &spec, r->fault) < 0 ||
+		decode_object(r->object, "status", &status, r->fault) < 0) {
 		return -1;
 	}
-	read_gpus(spec, arena, &raw->pod);
-	read_status(status, arena, &raw->pod);
+	read_gpus(spec, r->arena, &raw->pod);
+	read_status(status, r->arena, &raw->pod);
 	return 0;
 }
 

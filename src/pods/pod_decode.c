@@ -137,19 +137,19 @@ static void read_claim(struct arena *arena, struct pod *pod)
 	}
 }
 
-static int finish_meta(const json_t *meta, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_meta(const struct reading *r, void *noun)
 {
 	struct pod *pod = noun;
-	if (read_notes(meta, arena, pod, ret_fault) < 0) {
+	if (read_notes(r->object, r->arena, pod, r->fault) < 0) {
 		return -1;
 	}
 	if (pod_is_capacity(pod)) {
-		read_ledger(arena, pod);
+		read_ledger(r->arena, pod);
 	}
 	if (pod_is_capacity(pod) || pod_is_probe(pod)) {
-		read_claim(arena, pod);
+		read_claim(r->arena, pod);
 	}
-	if (read_owner(meta, arena, pod, ret_fault) < 0) {
+	if (read_owner(r->object, r->arena, pod, r->fault) < 0) {
 		return -1;
 	}
 	pod->keeps_node = pod->keeps_node || text_equals(pod->owner.kind, "Job");
@@ -335,18 +335,14 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 	return pod_containers_decode(spec, admission, arena, pod, ret_fault);
 }
 
-static int read_watched(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_watched(const struct reading *r, const json_t *value, void *to)
 {
-	(void)f;
-	return read_spec(value, false, arena, to, ret_fault);
+	return read_spec(value, false, r->arena, to, r->fault);
 }
 
-static int read_reviewed(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_reviewed(const struct reading *r, const json_t *value, void *to)
 {
-	(void)f;
-	return read_spec(value, true, arena, to, ret_fault);
+	return read_spec(value, true, r->arena, to, r->fault);
 }
 
 static const struct field_kind field_watched = {read_watched, NULL, NULL, false};
@@ -361,23 +357,20 @@ static bool is_forged(const struct pod *pod)
 	return !text_empty(original) && !tenant_original_reads(original);
 }
 
-static int finish_reviewed(
-	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_reviewed(const struct reading *r, void *noun)
 {
 	struct pod *pod = noun;
-	(void)root, (void)ret_fault;
 	pod->forged = pod_has_gate(pod, NAME_GATE) && is_forged(pod);
-	pod_bound(arena, pod);
+	pod_bound(r->arena, pod);
 	return 0;
 }
 
-static int finish_watched(
-	const json_t *root, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_watched(const struct reading *r, void *noun)
 {
 	struct pod *pod = noun;
-	(void)finish_reviewed(root, arena, noun, ret_fault);
-	pod_door_decode(root, arena, pod);
-	if (json_is_true(json_object_get(root, SLICE_CUT))) {
+	(void)finish_reviewed(r, noun);
+	pod_door_decode(r->object, r->arena, pod);
+	if (json_is_true(json_object_get(r->object, SLICE_CUT))) {
 		pod->cut = pod->too_complex = true;
 	}
 	return 0;

@@ -87,14 +87,12 @@ static const struct shape gate_shape = {
 	SHAPE(gate, gate_fields), .defaults = &(const struct gate){.name = ""}};
 
 /* Whether our gate is among them matters of every pod: it is kept whatever the number. */
-static int take_our_gate(void *noun, const void *item, const json_t *object, struct arena *arena,
-	struct fault *ret_fault)
+static int take_our_gate(const struct reading *r, const void *item, void *noun)
 {
 	struct pod *pod = noun;
 	const struct gate *gate = item;
-	(void)object, (void)ret_fault;
 	if (pod->gate_count == 0 && text_equals(gate->name, NAME_GATE)) {
-		pod->gates = ARENA_ARRAY(arena, const char *, 1);
+		pod->gates = ARENA_ARRAY(r->arena, const char *, 1);
 		pod->gates[pod->gate_count++] = NAME_GATE;
 	}
 	return 0;
@@ -106,11 +104,10 @@ static const struct field complex_fields[] = {
 static const struct shape complex_shape = {SHAPE(pod, complex_fields)};
 
 /* Empty means the same as absent. */
-static int finish_toleration(
-	const json_t *object, struct arena *arena, void *noun, struct fault *ret_fault)
+static int finish_toleration(const struct reading *r, void *noun)
 {
 	struct toleration *t = noun;
-	(void)object, (void)arena, (void)ret_fault;
+	(void)r;
 	t->key = text_empty(t->key) ? NULL : t->key;
 	t->effect = text_empty(t->effect) ? NULL : t->effect;
 	t->operator= text_empty(t->operator) ? "Equal" : t->operator;

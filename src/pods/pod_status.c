@@ -24,8 +24,7 @@ static const struct field placed_fields[] = {
 };
 static const struct shape placed_shape = {SHAPE(pod_condition, placed_fields)};
 
-static int take_condition(void *noun, const void *item, const json_t *object, struct arena *arena,
-	struct fault *ret_fault)
+static int take_condition(const struct reading *r, const void *item, void *noun)
 {
 	struct pod *pod = noun;
 	const struct condition *c = item;
@@ -34,7 +33,7 @@ static int take_condition(void *noun, const void *item, const json_t *object, st
 		pod->ready = is_true;
 	} else if (text_equals(c->type, "PodScheduled")) {
 		const char *reason = NULL;
-		if (decode_text(object, "reason", &reason, ret_fault) < 0) {
+		if (decode_text(r->object, "reason", &reason, r->fault) < 0) {
 			return -1;
 		}
 		pod->unschedulable =
@@ -47,7 +46,7 @@ static int take_condition(void *noun, const void *item, const json_t *object, st
 		pod->told_contention = is_true;
 	} else if (text_equals(c->type, NAME_PLACED)) {
 		pod->placed.is_true = is_true;
-		return fields_read(object, &placed_shape, arena, &pod->placed, ret_fault);
+		return fields_read(r->object, &placed_shape, r->arena, &pod->placed, r->fault);
 	}
 	return 0;
 }
@@ -218,42 +217,34 @@ static int take_container(bool init, const struct container_status *s, struct ar
 	return 0;
 }
 
-static int take_init(void *noun, const void *item, const json_t *object, struct arena *arena,
-	struct fault *ret_fault)
+static int take_init(const struct reading *r, const void *item, void *noun)
 {
-	(void)object;
-	return take_container(true, item, arena, noun, ret_fault);
+	return take_container(true, item, r->arena, noun, r->fault);
 }
 
-static int take_main(void *noun, const void *item, const json_t *object, struct arena *arena,
-	struct fault *ret_fault)
+static int take_main(const struct reading *r, const void *item, void *noun)
 {
-	(void)object;
-	return take_container(false, item, arena, noun, ret_fault);
+	return take_container(false, item, r->arena, noun, r->fault);
 }
 
 /* --- the whole --- */
 
-static int read_phase(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_phase(const struct reading *r, const json_t *value, void *to)
 {
 	enum pod_phase *phase = to;
-	(void)arena;
 	if (!json_is_string(value)) {
-		return decode_mismatch(value, "string", ret_fault);
+		return decode_mismatch(value, "string", r->fault);
 	}
-	if (fields_read_word(value, f->words, phase, NULL) < 0) {
+	if (fields_read_word(value, r->field->words, phase, NULL) < 0) {
 		*phase = POD_UNKNOWN;
 	}
 	return 0;
 }
 
-static int read_quality(const json_t *value, const struct field *f, struct arena *arena, void *to,
-	struct fault *ret_fault)
+static int read_quality(const struct reading *r, const json_t *value, void *to)
 {
-	(void)f, (void)arena;
 	if (!json_is_string(value)) {
-		return decode_mismatch(value, "string", ret_fault);
+		return decode_mismatch(value, "string", r->fault);
 	}
 	*(bool *)to = strcmp(json_string_value(value), "BestEffort") == 0;
 	return 0;

@@ -26,12 +26,10 @@ struct thing {
 	int64_t length;
 };
 
-static int read_length(const json_t *value, const struct field *field, struct arena *arena,
-	void *to, struct fault *f)
+static int read_length(const struct reading *r, const json_t *value, void *to)
 {
-	(void)field, (void)arena;
 	if (!json_is_string(value)) {
-		return decode_mismatch(value, "word", f);
+		return decode_mismatch(value, "word", r->fault);
 	}
 	*(int64_t *)to = (int64_t)json_string_length(value);
 	return 0;
