@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "model/change.h"
 #include "model/labels.h"
-#include "model/zone.h"
+#include "base/zone.h"
 #include "roll/roll.h"
 
 #define AROUND_SCALERS_MAX 20000

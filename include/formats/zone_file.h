@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/fault.h"
-#include "model/zone.h"
+#include "base/zone.h"
 
 #define ZONE_FILE_MAX (64 * 1024)
 #define ZONE_SPAN_MAX (40LL * 366 * 86400)

@@ -25,7 +25,6 @@ enum metered_source {
 	METERED_PROMETHEUS, /* what somebody else scraped */
 	METERED_SOURCES
 };
-const char *metered_source_name(enum metered_source source);
 
 struct metered {
 	const char *ns, *pod;
@@ -41,7 +40,6 @@ struct metered {
 };
 
 enum app_engine { APP_NONE, APP_VLLM, APP_SGLANG, APP_TRITON };
-const char *app_engine_name(enum app_engine engine);
 
 /* What a serving framework tells of itself; each METERED_ABSENT where it does not. */
 struct app_gauges {

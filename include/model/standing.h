@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/str.h"
 #include "model/pod.h"
 
 /* Is a rollout of its own under way? */
@@ -31,9 +30,5 @@ struct standing {
 	const struct pod *next; /* as admission will see the next one of its template; NULL: not
 				   told, or not understood */
 };
-
-/* The kinds that are read: apps' four, Rollout of argoproj.io, DeploymentConfig of OpenShift. The
- * API with its version; NULL: none of them, and nobody can tell. */
-const char *standing_api_version(struct view group, const char *kind);
 
 #endif

@@ -16,7 +16,7 @@
 #include "model/recommendation.h"
 #include "model/rollout.h"
 #include "model/workload.h"
-#include "model/zone.h"
+#include "base/zone.h"
 #include "roll/rollout_budget.h"
 #include "roll/scaler.h"
 

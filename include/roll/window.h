@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "model/rollout.h"
-#include "model/zone.h"
+#include "base/zone.h"
 
 struct window_answer {
 	bool open;

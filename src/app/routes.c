@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "json/build.h"
+#include "meter/metered_names.h"
 #include "model/names.h"
 #include "sizer_metrics.h"
 #include "usages_page.h"

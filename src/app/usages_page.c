@@ -2,6 +2,7 @@
 #include "usages_page.h"
 
 #include "json/build.h"
+#include "meter/metered_names.h"
 
 static void known_at(struct build *b, const char *key, int64_t value)
 {

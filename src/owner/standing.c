@@ -1,5 +1,5 @@
 /* The kinds of owners that are read live. */
-#include "model/standing.h"
+#include "owner/standing.h"
 
 #include "base/cleanup.h"
 

@@ -1,8 +1,8 @@
 /* A time zone as a list of moments at which its offset from UTC changes. Nobody asks the C library,
  * whose zones are a variable of the whole process: formats/zone_file.h makes one of a zone file's
  * bytes, and the core reads what it is given. */
-#ifndef MODEL_ZONE_H
-#define MODEL_ZONE_H
+#ifndef BASE_ZONE_H
+#define BASE_ZONE_H
 
 #include <stdbool.h>
 #include <stdint.h>

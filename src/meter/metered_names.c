@@ -1,5 +1,5 @@
 /* Names of sources and engines, as labels and pages show them. */
-#include "model/metered.h"
+#include "meter/metered_names.h"
 
 const char *metered_source_name(enum metered_source source)
 {

@@ -1,5 +1,5 @@
 /* Local time from a list of shifts. */
-#include "model/zone.h"
+#include "base/zone.h"
 
 #include "base/str.h"
 

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "model/zone.h"
+#include "base/zone.h"
 
 #define HOUR 3600
 

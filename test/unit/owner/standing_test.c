@@ -1,7 +1,7 @@
 /* Which owners are read live. */
 #include <criterion/criterion.h>
 
-#include "model/standing.h"
+#include "owner/standing.h"
 
 Test(standing, kinds_that_are_read_have_an_api)
 {
