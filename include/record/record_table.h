@@ -96,6 +96,8 @@ extern const struct record_table u64_table;
 
 void record_pack(struct str *out, const struct record_table *t, const void *record);
 size_t record_size(const struct record_table *t, const void *record); /* when packed */
+/* The same for records whose bytes are the same. */
+uint64_t record_hash(const struct record_table *t, const void *record, uint64_t before);
 /* Into a record that is zeroed, or has its former values where nothing is packed. Lists, and texts
  * that are not owned, are of the arena of `u`. False: it cannot be; nothing owned is left then. */
 MUST_CHECK bool record_unpack(struct unpack *u, const struct record_table *t, void *record);

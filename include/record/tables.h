@@ -11,6 +11,8 @@ extern const struct record_table amount_table, toleration_table, owner_table;
 /* src/record/pod_table.c. All that a decision reads of one; not what only admission fills. */
 extern const struct record_table pod_table, grant_table, ledger_table;
 extern const struct record_table inject_claim_table, inject_sight_table;
+/* Of a pod what it says of nodes: selectors and affinity; tolerations. */
+extern const struct record_table pod_selection_table, pod_tolerations_table;
 
 /* src/record/node_tables.c */
 extern const struct record_table node_table, gpu_slice_table, node_state_table, volume_claim_table;

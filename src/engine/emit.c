@@ -72,14 +72,10 @@ static bool free_name(struct book *book, const char *node, char *ret_name, size_
 
 static void copy_tolerations(struct plan *plan, struct action *a, const struct pod *pod)
 {
-	a->tolerations = ARENA_ARRAY(&plan->arena, struct toleration, pod->toleration_count);
-	a->toleration_count = pod->toleration_count;
-	for (uint32_t i = 0; i < pod->toleration_count; i++) {
-		a->tolerations[i] = (struct toleration){text_in(plan, pod->tolerations[i].key),
-			text_in(plan, pod->tolerations[i].operator),
-			text_in(plan, pod->tolerations[i].value),
-			text_in(plan, pod->tolerations[i].effect)};
-	}
+	struct pod kept;
+	record_copy(&plan->arena, &pod_tolerations_table, pod, &kept);
+	a->tolerations = kept.tolerations;
+	a->toleration_count = kept.toleration_count;
 }
 
 static struct action *create(struct emitter *out, const char *name, const struct pod *pod)

@@ -155,7 +155,7 @@ static void put_state_record(void *data, const struct str *record)
 		return;
 	}
 	put_record(j, record);
-	j->state_hash = record_hash(record, j->state_hash);
+	j->state_hash = state_hash(record, j->state_hash);
 }
 
 static void segment_open(struct journal *j, bool whole)
@@ -286,7 +286,7 @@ void journal_step(
 		.budget = budget,
 		.records = j->records,
 		.actions = plan->actions.count,
-		.hash = plan_hash(plan, &j->scratch)};
+		.hash = plan_hash(plan)};
 	struct str *r = record_of(j, RECORD_STEP);
 	record_pack(r, &journal_step_table, &step);
 	ENSURE(r->len <= STEP_ROOM);
@@ -320,14 +320,11 @@ void journal_settle(struct journal *j, struct engine *e, struct engine_now now, 
 	put_record(j, r);
 }
 
-uint64_t plan_hash(const struct plan *plan, struct str *scratch)
+uint64_t plan_hash(const struct plan *plan)
 {
 	uint64_t hash = plan->unfinished ? 1 : 2;
 	for (size_t i = 0; i < plan->actions.count; i++) {
-		str_reset(scratch);
-		record_pack(scratch, &action_table, &plan->actions.items[i]);
-		ENSURE(!scratch->overflow);
-		hash = record_hash(scratch, hash);
+		hash = record_hash(&action_table, &plan->actions.items[i], hash);
 	}
 	return hash;
 }

@@ -45,7 +45,7 @@ static inline uint32_t record_sum(const void *p, size_t n)
 	return (uint32_t)(h ^ (h >> 32));
 }
 
-static inline uint64_t record_hash(const struct str *record, uint64_t before)
+static inline uint64_t state_hash(const struct str *record, uint64_t before)
 {
 	return hash_bytes(str_text(record), record->len, before);
 }
@@ -58,6 +58,6 @@ void journal_step(
 void journal_settle(struct journal *j, struct engine *e, struct engine_now now, uint64_t action_id,
 	const struct outcome *o);
 /* Everything in a plan as one number: every field of every action, in order. */
-uint64_t plan_hash(const struct plan *plan, struct str *scratch);
+uint64_t plan_hash(const struct plan *plan);
 
 #endif

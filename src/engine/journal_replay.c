@@ -41,7 +41,7 @@ static void diverge(struct replay *r, int64_t mono_ms, const char *sentence)
 static void hash_state(void *data, const struct str *record)
 {
 	uint64_t *hash = data;
-	*hash = record_hash(record, *hash);
+	*hash = state_hash(record, *hash);
 }
 
 /* A missing record need not change what is decided, so they are counted. */
@@ -179,7 +179,7 @@ static int on_step(struct replay *r, struct unpack *u, struct fault *f)
 	r->sum.last_mono_ms = step.now.mono_ms;
 	r->sum.steps++;
 	r->sum.actions += r->plan.actions.count;
-	if (plan_hash(&r->plan, &r->scratch) != step.hash) {
+	if (plan_hash(&r->plan) != step.hash) {
 		char sentence[120];
 		snprintf(sentence, sizeof sentence,
 			"the plan differs: %llu actions were recorded, replay decides %zu",

@@ -6,38 +6,11 @@
  * Replicas ask the same, so what was worked out is kept for the step. */
 #include <stdlib.h>
 
-#include "record/pack.h"
 #include "needs.h"
+#include "record/tables.h"
 #include "state.h"
 
 #define KEY_MAX ((size_t)1 << 20)
-
-static void put_terms(struct str *out, const struct terms *terms)
-{
-	pack_u64(out, terms->count);
-	for (uint32_t i = 0; i < terms->count; i++) {
-		const struct term *t = &terms->items[i];
-		pack_text(out, t->key);
-		pack_u64(out, (uint64_t)t->operator);
-		pack_u64(out, t->value_count);
-		for (uint32_t k = 0; k < t->value_count; k++) {
-			pack_text(out, t->values[k]);
-		}
-	}
-}
-
-static void put_selection(struct str *out, const struct pod *pod)
-{
-	for (uint32_t i = 0; i < pod->node_selector.count; i++) {
-		pack_text(out, pod->node_selector.items[i].key);
-		pack_text(out, pod->node_selector.items[i].value);
-	}
-	pack_u64(out, pod->node_term_count);
-	for (uint32_t i = 0; i < pod->node_term_count; i++) {
-		put_terms(out, &pod->node_terms[i].labels);
-		put_terms(out, &pod->node_terms[i].fields);
-	}
-}
 
 /* Everything that counts() and the values depend on. */
 static void put_question(
@@ -53,13 +26,10 @@ static void put_question(
 	}
 	pack_u64(out, (spread->any_node ? 2 : 0) | (spread->heeds_taints ? 4 : 0));
 	if (!spread->any_node) {
-		put_selection(out, pod);
+		record_pack(out, &pod_selection_table, pod);
 	}
-	for (uint32_t i = 0; spread->heeds_taints && i < pod->toleration_count; i++) {
-		pack_text(out, pod->tolerations[i].key);
-		pack_text(out, pod->tolerations[i].operator);
-		pack_text(out, pod->tolerations[i].value);
-		pack_text(out, pod->tolerations[i].effect);
+	if (spread->heeds_taints) {
+		record_pack(out, &pod_tolerations_table, pod);
 	}
 }
 

@@ -8,60 +8,17 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "place/fit.h"
-
-/* Texts are told apart from absent ones, and end. */
-static void shape_put_text(struct str *out, const char *text)
-{
-	str_append_char(out, text == NULL ? 'n' : 't');
-	if (text != NULL) {
-		str_append(out, text, strlen(text) + 1);
-	}
-}
-
-static void shape_put_number(struct str *out, uint32_t n)
-{
-	str_append(out, (const char *)&n, sizeof n);
-}
-
-static void shape_put_terms(struct str *out, const struct terms *terms)
-{
-	shape_put_number(out, terms->count);
-	for (uint32_t i = 0; i < terms->count; i++) {
-		const struct term *t = &terms->items[i];
-		shape_put_text(out, t->key);
-		shape_put_number(out, (uint32_t)t->operator);
-		shape_put_number(out, t->value_count);
-		for (uint32_t k = 0; k < t->value_count; k++) {
-			shape_put_text(out, t->values[k]);
-		}
-	}
-}
+#include "record/tables.h"
 
 /* Everything that fit_lasting reads of a request but whether it asks for a share: only those that
  * do are looked up here. */
 static void put_request(struct str *out, const struct place_request *r)
 {
 	const struct pod *p = r->pod;
-	shape_put_number(out, p->too_complex ? 1 : 0);
-	shape_put_text(out, p->runtime_class);
-	shape_put_number(out, p->node_selector.count);
-	for (uint32_t i = 0; i < p->node_selector.count; i++) {
-		shape_put_text(out, p->node_selector.items[i].key);
-		shape_put_text(out, p->node_selector.items[i].value);
-	}
-	shape_put_number(out, p->node_term_count);
-	for (uint32_t i = 0; i < p->node_term_count; i++) {
-		shape_put_terms(out, &p->node_terms[i].labels);
-		shape_put_terms(out, &p->node_terms[i].fields);
-	}
-	shape_put_number(out, p->toleration_count);
-	for (uint32_t i = 0; i < p->toleration_count; i++) {
-		const struct toleration *t = &p->tolerations[i];
-		shape_put_text(out, t->key);
-		shape_put_text(out, t->operator);
-		shape_put_text(out, t->value);
-		shape_put_text(out, t->effect);
-	}
+	pack_u64(out, p->too_complex ? 1 : 0);
+	pack_text(out, p->runtime_class);
+	record_pack(out, &pod_selection_table, p);
+	record_pack(out, &pod_tolerations_table, p);
 	for (uint32_t i = 0; i < r->claim_count; i++) {
 		/* The same claim is the same object for as long as the picture lasts. */
 		str_append(out, (const char *)&r->claims[i], sizeof r->claims[i]);

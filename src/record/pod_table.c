@@ -89,3 +89,11 @@ static const struct record_row pod_rows[] = {MEMBER(struct pod, ns), MEMBER(stru
 	ASIDE(struct pod, metrics_port), ASIDE(struct pod, scrape_port),
 	ASIDE(struct pod, scrape_path)};
 const struct record_table pod_table = RECORD_TABLE(struct pod, pod_rows);
+
+static const struct record_row selection_rows[] = {LISTED(struct pod, node_selector, pair_table),
+	LIST(struct pod, node_terms, node_term_count, node_term_table)};
+const struct record_table pod_selection_table = RECORD_TABLE(struct pod, selection_rows);
+
+static const struct record_row tolerations_rows[] = {
+	LIST(struct pod, tolerations, toleration_count, toleration_table)};
+const struct record_table pod_tolerations_table = RECORD_TABLE(struct pod, tolerations_rows);

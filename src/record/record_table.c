@@ -106,18 +106,27 @@ static uint64_t flags_from(
 
 /* --- pack --- */
 
-/* Where the bytes go, or only how many there are. */
+/* What becomes of the members: bytes, how many there would be, or one number. */
 struct sink {
-	struct str *out; /* NULL: they are counted */
+	struct str *out; /* NULL: no bytes */
 	size_t size;
+	bool hashes;
+	uint64_t hash;
 };
 
 static void record_put(struct sink *s, const struct record_table *t, const char *record);
+
+static uint64_t hash_number(uint64_t number, uint64_t before)
+{
+	return hash_bytes(&number, sizeof number, before);
+}
 
 static void put_number(struct sink *s, uint64_t value)
 {
 	if (s->out != NULL) {
 		pack_u64(s->out, value);
+	} else if (s->hashes) {
+		s->hash = hash_number(value, s->hash);
 	} else {
 		s->size += pack_u64_size(value);
 	}
@@ -127,6 +136,8 @@ static void put_signed(struct sink *s, int64_t value)
 {
 	if (s->out != NULL) {
 		pack_i64(s->out, value);
+	} else if (s->hashes) {
+		s->hash = hash_number((uint64_t)value, s->hash);
 	} else {
 		s->size += pack_i64_size(value);
 	}
@@ -136,6 +147,10 @@ static void put_text(struct sink *s, const char *text)
 {
 	if (s->out != NULL) {
 		pack_text(s->out, text);
+	} else if (s->hashes) {
+		/* The NUL too, so that no text runs into the next; none is another than "". */
+		s->hash = text != NULL ? hash_bytes(text, strlen(text) + 1, s->hash)
+				       : hash_number(0, s->hash);
 	} else {
 		s->size += pack_text_size(text);
 	}
@@ -212,6 +227,13 @@ size_t record_size(const struct record_table *t, const void *record)
 	struct sink s = {.out = NULL};
 	record_put(&s, t, record);
 	return s.size;
+}
+
+uint64_t record_hash(const struct record_table *t, const void *record, uint64_t before)
+{
+	struct sink s = {.hashes = true, .hash = before};
+	record_put(&s, t, record);
+	return s.hash;
 }
 
 /* --- unpack --- */
@@ -462,11 +484,6 @@ void record_finish(const struct record_table *t, void *record)
 }
 
 /* --- the format --- */
-
-static uint64_t hash_number(uint64_t number, uint64_t before)
-{
-	return hash_bytes(&number, sizeof number, before);
-}
 
 uint64_t record_format(const struct record_table *t, uint64_t before)
 {
