@@ -2,7 +2,8 @@
 import os
 import re
 
-ELSEWHERE = {"sim": "test/model"}  # where rooms are that are not below src
+# Where rooms are that are not below src: the modelled cluster, test code.
+ELSEWHERE = {room: "test/model/" + room for room in ("objects", "claims", "checks", "cluster", "sim")}
 
 _PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 _NO_NEWLINE = re.compile(r"[^\n]")

@@ -22,7 +22,6 @@ import csource
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CEILINGS = "hack/lib/house.txt"
-MODELLED = "sim"  # the modelled cluster, test/model: test code
 CONTROL = "control"  # the room that may take the whole engine
 CYCLE_AIM, ROOM_AIM = 3, 20
 
@@ -112,7 +111,7 @@ def measure_cycles(house):
 
 def measure_engine(house):
     shipped = [(path, f) for path, f in house.functions
-               if os.path.basename(csource.room_of(path)) not in (MODELLED, CONTROL)]
+               if os.path.basename(csource.room_of(path)) not in (*csource.ELSEWHERE, CONTROL)]
     takes = [(path, f.first + 1, f.name) for path, f in shipped if re.search(r"\bstruct engine \*", f.signature)]
     return Figure("engine", "functions that take the whole engine", 0, len(takes), len(shipped), takes, step=10)
 
@@ -138,7 +137,7 @@ def measure_shared(house):
 
 def measure_size(house):
     lines = [(path, 1, "%d lines" % source.code.count("\n")) for path, source in house.sources.items()
-             if os.path.basename(csource.room_of(path)) != MODELLED]
+             if csource.room_of(path) not in csource.ELSEWHERE]
     yield Figure("lines", "lines without the modelled cluster", 92000, sum(int(what.split()[0]) for _, _, what in lines),
                  items=lines, step=1000)
     large = [(csource.folder_of(room), 1, "%d .c files" % len(paths)) for room, paths in house.rooms.items()

@@ -142,7 +142,7 @@ static const char *const templates[REASON_COUNT] = {
 			      "[, {node} has room on {limit}][; {lacks}][; {nodes}]" FOR_A_NODE,
 	[REASON_EXCLUSIVE] = "needs[ {want}][ with {name}], the GPUs with room have tenants[ with "
 			     "{value}][, the first on {node}][; {lacks}][; {nodes}]",
-	/* test/model/claim_text.c reads this one back. */
+	/* test/model/claims/claim_text.c reads this one back. */
 	[REASON_QUOTA] = "needs[ {want}][ on each of {count}], more than a ResourceQuota of the "
 			 "namespace has left"
 			 "[: {name} allows {allowed}][, {used} of it taken]",

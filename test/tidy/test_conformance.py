@@ -50,7 +50,7 @@ def exists(kind, name):
     if kind == "hack/soak":
         return os.path.exists(os.path.join(ROOT, "test/soak/%s.py" % name))
     # Rows of the tables of scenarios and of mutations.
-    folder = {"scenario": "test/model", "mutation": "test/sim"}[kind]
+    folder = {"scenario": "test/model/sim", "mutation": "test/sim"}[kind]
     return re.search(r'^\t\{"%s",' % re.escape(name), sources(folder), re.M) is not None
 
 
@@ -96,5 +96,5 @@ def test_what_is_called_after_a_case_stands_in_its_row():
                 mine = any("`%s::%s`" % (name, test) in cells.get(prefix + number, "") for prefix in ("", "N"))
                 # K1 to K3 of the other table are costs.
                 assert mine or "`%s`" % test in others, (name, test)
-    for name, number in re.findall(r'^\t\{"(k(\d+)(?:-\w+)?)",', sources("test/model"), re.M):
+    for name, number in re.findall(r'^\t\{"(k(\d+)(?:-\w+)?)",', sources("test/model/sim"), re.M):
         assert "`%s`" % name in cells[number], name

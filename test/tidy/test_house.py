@@ -81,7 +81,7 @@ def test_other_rooms_close_no_cycle(tree):
 def test_the_other_figures(tree):
     write(tree, "src/engine/a.c", "static int own_a(const struct engine *e)\n{\n\treturn 0;\n}\n\n"
           "PRINTF(1, 2) void far(struct engine *e,\n\tint (*f)(int, int))\n{\n}\n")
-    write(tree, "test/model/sim.c", "int simulate(struct engine *e)\n{\n\treturn 0;\n}\n")
+    write(tree, "test/model/sim/sim.c", "int simulate(struct engine *e)\n{\n\treturn 0;\n}\n")
     write(tree, "src/engine/engine.h", "void far(struct engine *e,\n\tint (*f)(int, int));\n")
     figures = json.loads(house(tree, "--json"))["figures"]
     assert {key: (row["count"], row["of"]) for key, row in figures.items() if not key.startswith("cycle-")} == {

@@ -127,7 +127,7 @@ HELLO = "/* A file of a test. */\n"
     ("src/model/wrong.c", "<jansson.h>", "model may not include jansson.h"),
     ("src/codec/wrong.c", "<yaml.h>", "codec may not include yaml.h"),
     ("src/io/wrong.c", "<dlfcn.h>", "io may not include dlfcn.h"),
-    ("test/model/wrong.c", '"hook/hook.h"', "sim may not include hook/hook.h"),
+    ("test/model/sim/wrong.c", '"hook/hook.h"', "sim may not include hook/hook.h"),
     ("src/engine/wrong.c", '"sim/sim.h"', "engine may not include sim/sim.h"),
     ("test/unit/sim/wrong_test.c", '"act_parts.h"', "act_parts.h is not a private header of sim"),
     ("src/place/wrong.c", '"private.h"', "private.h is not a private header of place"),
@@ -144,10 +144,10 @@ def test_right_includes_are_accepted(copy):
     copy.write("src/place/own.h", HELLO)
     copy.write("src/place/right.c", HELLO + '#include "own.h"\n#include "place/place.h"\n')
     copy.write("src/app/right.c", HELLO + '#include "engine/engine.h"\n#include <curl/curl.h>\n')
-    copy.write("test/model/right.c", HELLO + '#include "sim_parts.h"\n#include "sim/sim.h"\n#include "act/act.h"\n')
-    copy.write("test/unit/sim/right_test.c", HELLO + '#include "sim_parts.h"\n#include "sim/sim.h"\n')
+    copy.write("test/model/sim/right.c", HELLO + '#include "people.h"\n#include "objects/sim_parts.h"\n#include "act/act.h"\n')
+    copy.write("test/unit/sim/right_test.c", HELLO + '#include "people.h"\n#include "sim/sim.h"\n')
     for path in ("src/io/right.c", "src/gpu/right.c", "src/place/right.c", "src/place/own.h", "src/app/right.c",
-                 "test/model/right.c", "test/unit/sim/right_test.c"):
+                 "test/model/sim/right.c", "test/unit/sim/right_test.c"):
         accepts(copy, "layers", path)
 
 

@@ -3,11 +3,11 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "apiserver.h"
+#include "cluster/apiserver.h"
 #include "json/decode.h"
-#include "patch.h"
-#include "rules.h"
-#include "watch_stream.h"
+#include "objects/patch.h"
+#include "cluster/rules.h"
+#include "sim/watch_stream.h"
 
 static json_t *value(const char *text)
 {
