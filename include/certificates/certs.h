@@ -31,16 +31,11 @@ struct certs_config {
 	int leaf_days;		   /* 0: 90 */
 };
 
-struct certs_events {
-	void (*on_identity)(
-		void *data, const struct tls_identity *identity); /* a leaf to serve from now on */
-	bool (*leads)(void *data);
-};
-
 struct certs;
 
+/* `on_identity`: a leaf to serve from now on. */
 struct certs *certs_create(struct kube *kube, const struct certs_config *config,
-	const struct certs_events *events, void *data);
+	void (*on_identity)(void *data, const struct tls_identity *identity), void *data);
 extern const struct part certs_part;
 /* Every authority of ours that is, was or will be one, as last read; NULL: none was read yet.
  * Borrowed until the next step. */

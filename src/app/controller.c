@@ -144,12 +144,6 @@ static void on_new_identity(void *data, const struct tls_identity *identity)
 	log_info("serving admission", LOG_I("port", server_port(c->webhook)));
 }
 
-static bool leads(void *data)
-{
-	const struct controller *c = data;
-	return control_leads(&c->control);
-}
-
 /* --- parts that are of several --- */
 
 static void connection_step(void *self, const struct turn *turn)
@@ -323,8 +317,7 @@ static void add_doors(struct controller *c)
 	const struct certs_config certs = {.ns = NAME_NAMESPACE,
 		.agent_ns = c->options.agent_namespace,
 		.extra_names = c->options.webhook_names};
-	const struct certs_events events = {.on_identity = on_new_identity, .leads = leads};
-	c->certs = parts_add(p, &certs_part, certs_create(c->kube, &certs, &events, c));
+	c->certs = parts_add(p, &certs_part, certs_create(c->kube, &certs, on_new_identity, c));
 	c->signer = parts_add(p, &signer_part,
 		signer_create(c->kube, c->options.agent_namespace, rng_system_seed()));
 	const struct agents_config agents = {c->loop, c->certs, k->states};

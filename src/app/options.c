@@ -49,8 +49,7 @@ static const struct option_row rows[] = {
 		"further names or addresses in the webhook's certificate, separated by commas"},
 	{"webhook-client-ca", TEXT(webhook_client_ca), "", 0, 0, NULL,
 		"file with the authorities of those who may call the webhook, read at the start: "
-		"API "
-		"servers that show a certificate; empty: everybody who reaches its port"},
+		"API servers that show a certificate; empty: everybody who reaches its port"},
 	{"metrics-listen", TEXT(metrics_listen), ":8080", 0, 0, NULL,
 		"address and port of /metrics, /healthz and /readyz (HTTP)"},
 	{"log-level", TEXT(log_level), "info", 0, 0, "debug|info|warn|error",
@@ -71,9 +70,9 @@ static const struct option_row rows[] = {
 	{"schedulers", TEXT(schedulers), "default-scheduler", 0, 0, NULL,
 		"schedulers whose pods may become tenants, separated by commas"},
 	{"mps-unlabelled", SWITCH(mps_unlabelled), "false", 0, 0, NULL,
-		"mode MPS also in namespaces without the label pod-security.kubernetes.io/enforce: "
-		"where the cluster forbids directories of the node to them, no such pod is "
-		"created"},
+		"mode MPS also in namespaces without the label "
+		"pod-security.kubernetes.io/enforce: where the cluster forbids directories of "
+		"the node to them, no such pod is created"},
 	{"linger-seconds", NUMBER(linger_s), "5", 0, 15, NULL,
 		"how long it goes on after SIGTERM, as not ready, until Services and API servers "
 		"have heard of that"},
@@ -81,8 +80,8 @@ static const struct option_row rows[] = {
 		"how long a capacity pod without tenants stays, unless their GPUPolicies say "
 		"otherwise"},
 	{"warm-gpus", NUMBER(warm_gpus), "0", 0, 1000, NULL,
-		"how many capacity pods without tenants stay all the same, so that the next tenant "
-		"starts at once; a whole-GPU pod that waits has them before"},
+		"how many capacity pods without tenants stay all the same, so that the next "
+		"tenant starts at once; a whole-GPU pod that waits has them before"},
 	{"open-timeout-seconds", NUMBER(open_timeout_s), "120", 5, 3600, NULL,
 		"how long a capacity pod may take to say which GPU it holds"},
 	{"evictions-per-minute", NUMBER(evictions_per_minute), "30", 1, 1000, NULL,
@@ -123,10 +122,8 @@ static const struct option_row rows[] = {
 		"us; empty: none"},
 	{"usage-prometheus-matcher", TEXT(usage_prometheus_matcher), "", 0, 0, NULL,
 		"label matchers of its GPU exporters, as job=\"dcgm-exporter\": only what they "
-		"tell is "
-		"read, and is believed of every pod; empty: exported_namespace and exported_pod "
-		"are "
-		"believed of nobody"},
+		"tell is read, and is believed of every pod; empty: exported_namespace and "
+		"exported_pod are believed of nobody"},
 	{"usage-prometheus-ca", TEXT(usage_prometheus_ca), "", 0, 0, NULL,
 		"file with the authorities of its certificate; empty: the system's"},
 	{"usage-prometheus-token", TEXT(usage_prometheus_token), "", 0, 0, NULL,
@@ -139,8 +136,7 @@ static const struct option_row rows[] = {
 		"written again"},
 	{"zoneinfo", TEXT(zoneinfo), "/usr/share/zoneinfo", 0, 0, NULL,
 		"folder of the zone files (tzdata) by which the update windows of policies in "
-		"other "
-		"time zones than UTC are read"},
+		"other time zones than UTC are read"},
 	{"usage-gauges", TEXT(usage_gauges), "off", 0, 0, "off|pods|prometheus",
 		"what vLLM, SGLang and Triton tell of themselves: not read, read from pods by "
 		"their prometheus.io annotations, or from the Prometheus"},
@@ -156,8 +152,8 @@ static const struct option_row rows[] = {
 	{"model-label", TEXT(model_label), "model", 0, 0, NULL,
 		"another one, of what a pod serves or trains; empty: none"},
 	{"journal", TEXT(journal), "", 0, 0, NULL,
-		"directory for the journal of the engine's inputs, of this process alone; read it "
-		"with aliquot replay; empty: none on disk"},
+		"directory for the journal of the engine's inputs, of this process alone; read "
+		"it with aliquot replay; empty: none on disk"},
 	{"journal-files", NUMBER(journal_files), "8", 1, 1000, NULL,
 		"how many files of the journal are kept, of 64 MiB each and the state with which "
 		"it begins"},

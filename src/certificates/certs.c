@@ -26,7 +26,7 @@ enum certs_state { CERTS_IDLE, CERTS_SECRET, CERTS_WEBHOOK, CERTS_WRITING };
 struct certs {
 	struct kube *kube; /* borrowed */
 	struct certs_config config;
-	struct certs_events events;
+	void (*on_identity)(void *data, const struct tls_identity *identity);
 	void *data;
 	struct agent_leaf *agent_leaf; /* owned */
 	enum certs_state state;
@@ -39,7 +39,7 @@ struct certs {
 	struct selector namespaces; /* whose pods the webhook sees, as last read */
 	char *served;		    /* owned: the leaf that was handed over */
 	char *trust;		    /* owned: the authorities */
-	bool published;
+	bool published, leads;
 	int64_t bundle_right_since; /* monotonic; -1: it is not */
 	int64_t now;
 };
@@ -327,7 +327,7 @@ static void serve_leaf(struct certs *c)
 	}
 	free(c->served);
 	c->served = xstrdup(c->secret.leaf_cert);
-	c->events.on_identity(c->data, identity);
+	c->on_identity(c->data, identity);
 	tls_identity_destroy(identity);
 }
 
@@ -350,10 +350,9 @@ static void on_certs_secret(void *data, const struct kube_answer *a)
 {
 	struct certs *c = data;
 	struct fault f = a->fault;
-	bool leads = c->events.leads(c->data);
 	c->call = 0;
 	c->secret = (struct secret){0};
-	if (f.kind != FAULT_NONE || (leads ? secret_decode : secret_decode_leaf)(
+	if (f.kind != FAULT_NONE || (c->leads ? secret_decode : secret_decode_leaf)(
 					    a->body, a->body_size, &c->arena, &c->secret, &f) < 0) {
 		log_warn("the Secret of the webhook cannot be read", LOG_S("name", NAME_WEBHOOK),
 			LOG_F(&f));
@@ -362,7 +361,7 @@ static void on_certs_secret(void *data, const struct kube_answer *a)
 	}
 	serve_leaf(c);
 	trust(c);
-	if (!leads) {
+	if (!c->leads) {
 		certs_pause(c, c->served != NULL ? PASS_EVERY_MS : PASS_SOON_MS * 10);
 		return;
 	}
@@ -371,12 +370,12 @@ static void on_certs_secret(void *data, const struct kube_answer *a)
 }
 
 struct certs *certs_create(struct kube *kube, const struct certs_config *config,
-	const struct certs_events *events, void *data)
+	void (*on_identity)(void *data, const struct tls_identity *identity), void *data)
 {
 	struct certs *c = xcalloc(1, sizeof *c);
 	*c = (struct certs){.kube = kube,
 		.config = *config,
-		.events = *events,
+		.on_identity = on_identity,
 		.data = data,
 		.agent_leaf = agent_leaf_create(kube, text_or(config->agent_ns, config->ns)),
 		.bundle_right_since = -1};
@@ -400,6 +399,7 @@ static void certs_step(void *self, const struct turn *turn)
 {
 	struct certs *c = self;
 	c->now = turn->now;
+	c->leads = turn->leads;
 	if (c->state != CERTS_IDLE || turn->now < c->next_at) {
 		return;
 	}

@@ -192,17 +192,11 @@ static void on_identity(void *data, const struct tls_identity *identity)
 	cr_expect_eq(tls_identity_not_after_ms(identity), v.not_after_ms);
 }
 
-static bool leads(void *data)
-{
-	return ((struct replica *)data)->leads;
-}
-
 static void start(struct replica *r)
 {
-	static const struct certs_events events = {.on_identity = on_identity, .leads = leads};
 	struct certs_config config = {
 		.ns = NAME_NAMESPACE, .agent_ns = r->bed->agent_ns, .extra_names = "localhost"};
-	r->certs = certs_create(r->kube, &config, &events, r);
+	r->certs = certs_create(r->kube, &config, on_identity, r);
 }
 
 static void restart(struct replica *r)
@@ -253,7 +247,7 @@ static void step(struct bed *b, int64_t ms)
 	fake_pass(&b->clock, ms);
 	for (size_t i = 0; i < 2; i++) {
 		struct replica *r = &b->replicas[i];
-		certs_part.step(r->certs, &(struct turn){.now = b->clock.mono});
+		certs_part.step(r->certs, &(struct turn){b->clock.mono, r->leads});
 		while (r->looked < r->wire->count) {
 			serve_one(b, &r->wire->calls[r->looked++]);
 		}
