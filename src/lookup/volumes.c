@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "base/map.h"
 #include "base/rand.h"
-#include "base/vec.h"
+#include "base/table.h"
 #include "codec/volume.h"
 
 /* Again soon while a controller may be binding it; what is settled, for the case that the claim was
@@ -17,10 +16,9 @@
 #define WAITS_EVERY_MS 5000
 
 struct record {
-	struct volumes *all; /* borrowed */
-	char *ns, *name;     /* owned */
-	uint64_t seen;	     /* the round in which somebody named it */
-	uint64_t call;	     /* 0: none */
+	struct table_row row; /* its texts owned; met: somebody names it */
+	struct volumes *all;  /* borrowed */
+	uint64_t call;	      /* 0: none */
 	int64_t next_at;
 	bool told; /* what was learned last is in the world, unless it was forgotten there */
 	struct backoff backoff;
@@ -35,35 +33,21 @@ struct volumes {
 	bool (*tell)(void *data, const struct change *c);
 	void *data;
 	struct rng rng;
-	struct {
-		VEC_FIELDS(struct record *); /* owned */
-	} records;
-	struct map by_name;
+	struct table records;
 	uint64_t version; /* of the world's claims, when they were last walked */
-	uint64_t round;
 	uint32_t in_flight;
 	int64_t deadline;
 };
 
-struct record_key {
-	const char *ns, *name;
-};
-
-static bool volume_record_same(const void *owner, uint32_t slot, const void *key)
+static void volume_record_drop(void *data, struct table_row *row)
 {
-	const struct volumes *v = owner;
-	const struct record_key *k = key;
-	const struct record *r = v->records.items[slot];
-	return strcmp(r->name, k->name) == 0 && strcmp(r->ns, k->ns) == 0;
-}
-
-static void volume_record_free(struct record *r)
-{
-	kube_cancel(r->all->kube, r->call);
-	r->all->in_flight -= r->call != 0 ? 1 : 0;
+	struct volumes *v = data;
+	struct record *r = (struct record *)(void *)row;
+	kube_cancel(v->kube, r->call);
+	v->in_flight -= r->call != 0 ? 1 : 0;
 	arena_finish(&r->arena);
-	free(r->ns);
-	free(r->name);
+	free((char *)(uintptr_t)row->ns);
+	free((char *)(uintptr_t)row->name);
 	free(r);
 }
 
@@ -89,13 +73,13 @@ static void again(struct record *r, int64_t after)
 static void learned(struct record *r, enum claim_state state)
 {
 	struct volume_claim *claim = &r->found.claim;
-	claim->ns = r->ns;
-	claim->name = r->name;
+	claim->ns = r->row.ns;
+	claim->name = r->row.name;
 	claim->state = state;
 	struct change c = {.type = CHANGE_SET, .kind = KIND_CLAIM, .claim = claim};
 	if (!r->all->tell(r->all->data, &c)) {
-		log_warn("a volume claim is too large to be kept", LOG_S("ns", r->ns),
-			LOG_S("name", r->name));
+		log_warn("a volume claim is too large to be kept", LOG_S("ns", r->row.ns),
+			LOG_S("name", r->row.name));
 	}
 	r->told = true;
 	bool settled = state == CLAIM_BOUND || state == CLAIM_UNJUDGED;
@@ -118,8 +102,8 @@ static void volume_failed(struct record *r, const struct fault *f, enum claim_st
 		learned(r, missing);
 		return;
 	}
-	log_warn("a volume claim cannot be judged", LOG_S("ns", r->ns), LOG_S("name", r->name),
-		LOG_F(f));
+	log_warn("a volume claim cannot be judged", LOG_S("ns", r->row.ns),
+		LOG_S("name", r->row.name), LOG_F(f));
 	if (denied || f->kind == FAULT_INVALID || f->kind == FAULT_LIMIT) {
 		learned(r, CLAIM_UNJUDGED);
 		return;
@@ -173,9 +157,9 @@ static void on_claim(void *data, const struct kube_answer *a)
 static void request_volume_claim(struct record *r)
 {
 	struct kube_path path = {.group_version = "v1",
-		.ns = r->ns,
+		.ns = r->row.ns,
 		.resource = "persistentvolumeclaims",
-		.name = r->name};
+		.name = r->row.name};
 	arena_reset(&r->arena);
 	r->found = (struct volume_reading){0};
 	volume_get(r, &path, on_claim);
@@ -183,27 +167,25 @@ static void request_volume_claim(struct record *r)
 
 static struct record *volume_record(struct volumes *v, const char *ns, const char *name)
 {
-	struct record_key key = {ns, name};
-	uint64_t hash = key_pair(ns, name);
-	uint32_t slot = map_find(&v->by_name, hash, &key);
-	if (slot != MAP_NONE) {
-		return v->records.items[slot];
+	struct table_row *row = table_find(&v->records, ns, name);
+	if (row != NULL) {
+		row->mark = v->records.mark;
+		return (struct record *)(void *)row;
 	}
 	struct record *r = xcalloc(1, sizeof *r);
 	r->all = v;
-	r->ns = xstrdup(ns);
-	r->name = xstrdup(name);
+	r->row.ns = xstrdup(ns);
+	r->row.name = xstrdup(name);
 	r->backoff = (struct backoff){.first_ms = SOON_MS, .cap_ms = SOON_CAP_MS};
 	r->arena.block_bytes = 1024;
-	VEC_PUSH(&v->records, r);
-	map_put(&v->by_name, hash, (uint32_t)v->records.count - 1);
+	table_add(&v->records, &r->row);
 	return r;
 }
 
 /* The records are those of the claims that are named now. */
 static void follow_claims(struct volumes *v)
 {
-	v->round++;
+	v->records.mark++;
 	for (size_t i = 0; i < world_claim_count(v->world); i++) {
 		const struct volume_claim *c = world_claim_at(v->world, i);
 		struct record *r = volume_record(v, c->ns, c->name);
@@ -212,20 +194,8 @@ static void follow_claims(struct volumes *v)
 			r->told = false;
 			r->next_at = 0;
 		}
-		r->seen = v->round;
 	}
-	map_clear(&v->by_name);
-	size_t kept = 0;
-	for (size_t i = 0; i < v->records.count; i++) {
-		struct record *r = v->records.items[i];
-		if (r->seen != v->round) {
-			volume_record_free(r);
-			continue;
-		}
-		v->records.items[kept] = r;
-		map_put(&v->by_name, key_pair(r->ns, r->name), (uint32_t)kept++);
-	}
-	v->records.count = kept;
+	table_sweep(&v->records);
 	v->version = world_claims_version(v->world);
 }
 
@@ -240,8 +210,8 @@ static void volumes_step(void *self, const struct turn *turn)
 		follow_claims(v);
 	}
 	v->deadline = TIME_NEVER;
-	for (size_t i = 0; i < v->records.count; i++) {
-		struct record *r = v->records.items[i];
+	for (size_t i = 0; i < v->records.rows.count; i++) {
+		struct record *r = (struct record *)(void *)v->records.rows.items[i];
 		if (r->call == 0 && turn->now >= r->next_at &&
 			v->in_flight < VOLUMES_IN_FLIGHT_MAX) {
 			request_volume_claim(r);
@@ -274,7 +244,7 @@ struct volumes *volumes_create(struct kube *kube, const struct world *world, uin
 	v->tell = tell;
 	v->data = data;
 	rng_seed(&v->rng, seed);
-	map_init(&v->by_name, volume_record_same, v);
+	table_init(&v->records, volume_record_drop, v);
 	v->deadline = TIME_NEVER;
 	return v;
 }
@@ -282,11 +252,7 @@ struct volumes *volumes_create(struct kube *kube, const struct world *world, uin
 static void volumes_destroy(void *self)
 {
 	struct volumes *v = self;
-	for (size_t i = 0; i < v->records.count; i++) {
-		volume_record_free(v->records.items[i]);
-	}
-	VEC_FINISH(&v->records);
-	map_finish(&v->by_name);
+	table_finish(&v->records);
 	free(v);
 }
 

@@ -120,8 +120,8 @@ static void scrape_failed(struct reading *r, const char *verdict, const struct f
 	const char *kind = target_kind_name(t->kind);
 	count_read(s->config.metrics, kind, verdict);
 	if (!t->failing) {
-		log_warn("use cannot be read", LOG_S("source", kind), LOG_S("ns", t->ns),
-			LOG_S("pod", t->name), LOG_S("verdict", verdict), LOG_F(f));
+		log_warn("use cannot be read", LOG_S("source", kind), LOG_S("ns", t->row.ns),
+			LOG_S("pod", t->row.name), LOG_S("verdict", verdict), LOG_F(f));
 	}
 	t->failing = true;
 	t->backoff.first_ms = 2 * every_ms(s, t);
@@ -140,7 +140,7 @@ static void publish_reading(struct reading *r)
 	if (r->gauges.engine != APP_NONE) {
 		r->gauges.at_ms = r->asked_policy_ms;
 		counts[latest_take_gauges(
-			s->config.latest, r->target->ns, r->target->name, &r->gauges)]++;
+			s->config.latest, r->target->row.ns, r->target->row.name, &r->gauges)]++;
 	}
 	for (int v = 0; v < LATEST_VERDICTS; v++) {
 		count_figures(s->config.metrics, kind, latest_verdict_name((enum latest_verdict)v),
@@ -159,7 +159,7 @@ static void scrape_succeeded(struct reading *r)
 	count_read(s->config.metrics, target_kind_name(t->kind), r->known > 0 ? "ok" : "nothing");
 	if (t->failing) {
 		log_info("use is read again", LOG_S("source", target_kind_name(t->kind)),
-			LOG_S("ns", t->ns), LOG_S("pod", t->name));
+			LOG_S("ns", t->row.ns), LOG_S("pod", t->row.name));
 	}
 	t->failing = false;
 	t->backoff.attempt = 0;
@@ -229,15 +229,15 @@ static void scrape_target(struct scrape *s, struct target *t, int64_t now)
 
 static bool target_is_wanted(const struct scrape *s, const struct target *t)
 {
-	return t->kind == TARGET_APP ? latest_wants(s->config.latest, t->ns, t->name)
+	return t->kind == TARGET_APP ? latest_wants(s->config.latest, t->row.ns, t->row.name)
 				     : latest_wants_node(s->config.latest, t->node);
 }
 
 static uint32_t count_slow(const struct scrape *s)
 {
 	uint32_t slow = 0;
-	for (size_t i = 0; i < s->targets.all.count; i++) {
-		const struct target *t = s->targets.all.items[i];
+	for (size_t i = 0; i < s->targets.all.rows.count; i++) {
+		const struct target *t = target_at(&s->targets, i);
 		slow += t->reading != NULL && t->failing;
 	}
 	return slow;
@@ -266,11 +266,11 @@ static void end_late(struct scrape *s, struct target *t, int64_t now)
 /* It begins after the one that was asked last, so that everybody has a turn. */
 static void scrape_due_targets(struct scrape *s, int64_t now)
 {
-	size_t count = s->targets.all.count, last = s->first;
+	size_t count = s->targets.all.rows.count, last = s->first;
 	uint32_t slow = count_slow(s);
 	for (size_t k = 0; k < count; k++) {
 		size_t i = (s->first + k) % count;
-		struct target *t = s->targets.all.items[i];
+		struct target *t = target_at(&s->targets, i);
 		if (t->reading != NULL) {
 			end_late(s, t, now);
 		} else if (!target_is_wanted(s, t)) {
@@ -288,8 +288,8 @@ static void scrape_due_targets(struct scrape *s, int64_t now)
 
 static void drop_all(struct scrape *s)
 {
-	for (size_t i = 0; i < s->targets.all.count && s->in_flight > 0; i++) {
-		on_target_dropped(s, s->targets.all.items[i]);
+	for (size_t i = 0; i < s->targets.all.rows.count && s->in_flight > 0; i++) {
+		on_target_dropped(s, target_at(&s->targets, i));
 	}
 }
 

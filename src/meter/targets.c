@@ -4,59 +4,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/mirror.h"
+
 #define EXPORTER_PORT 9400
 
-struct name_key {
-	const char *ns, *name;
-};
-
-static bool target_same(const void *owner, uint32_t slot, const void *key)
+static struct target *target_find(const struct targets *t, const char *ns, const char *name)
 {
-	const struct targets *t = owner;
-	const struct name_key *k = key;
-	const struct target *a = t->all.items[slot];
-	return strcmp(a->name, k->name) == 0 && strcmp(a->ns, k->ns) == 0;
+	return (struct target *)(void *)table_find(&t->all, ns, name);
 }
 
-static uint32_t target_index(const struct targets *t, const char *ns, const char *name)
+static void target_drop(void *data, struct table_row *row)
 {
-	struct name_key key = {ns, name};
-	return map_find(&t->by_name, hash_pair(ns, name), &key);
-}
-
-static void target_free(struct target *a)
-{
-	free(a->ns);
-	free(a->name);
+	struct targets *t = data;
+	struct target *a = (struct target *)(void *)row;
+	t->drop(t->data, a);
+	t->apps -= a->kind == TARGET_APP ? 1 : 0;
+	free((char *)(uintptr_t)row->ns);
+	free((char *)(uintptr_t)row->name);
 	free(a->node);
 	free(a->to);
 	free(a->path);
 	free(a);
-}
-
-static void target_remove(struct targets *t, uint32_t at)
-{
-	struct target *a = t->all.items[at];
-	uint32_t last = (uint32_t)t->all.count - 1;
-	const struct target *moved = t->all.items[last];
-	t->drop(t->data, a);
-	t->apps -= a->kind == TARGET_APP ? 1 : 0;
-	map_remove(&t->by_name, hash_pair(a->ns, a->name), at);
-	if (at != last) {
-		uint64_t hash = hash_pair(moved->ns, moved->name);
-		map_remove(&t->by_name, hash, last);
-		map_put(&t->by_name, hash, at);
-	}
-	VEC_REMOVE_SWAP(&t->all, at);
-	target_free(a);
-}
-
-static void remove_named(struct targets *t, const char *ns, const char *name)
-{
-	uint32_t at = target_index(t, ns, name);
-	if (at != MAP_NONE) {
-		target_remove(t, at);
-	}
 }
 
 /* --- is it one? --- */
@@ -102,7 +70,7 @@ static bool answers(const struct pod *p)
 static bool has_target_room(struct targets *t, enum target_kind kind)
 {
 	bool room = kind == TARGET_APP ? t->apps < SCRAPE_APPS_MAX
-				       : t->all.count - t->apps < SCRAPE_NODES_MAX;
+				       : t->all.rows.count - t->apps < SCRAPE_NODES_MAX;
 	t->crowded = t->crowded || !room;
 	return room;
 }
@@ -114,11 +82,10 @@ static struct target *target_add(struct targets *t, const struct pod *p, enum ta
 	}
 	struct target *a = xcalloc(1, sizeof *a);
 	a->kind = kind;
-	a->ns = xstrdup(p->ns);
-	a->name = xstrdup(p->name);
+	a->row.ns = xstrdup(p->ns);
+	a->row.name = xstrdup(p->name);
 	t->apps += kind == TARGET_APP ? 1 : 0;
-	VEC_PUSH(&t->all, a);
-	map_put(&t->by_name, hash_pair(p->ns, p->name), (uint32_t)t->all.count - 1);
+	table_add(&t->all, &a->row);
 	return a;
 }
 
@@ -133,17 +100,17 @@ static void target_text_set(char **slot, const char *value)
 static bool target_set(struct targets *t, const struct pod *p, const struct door *door)
 {
 	char to[128];
-	uint32_t at = target_index(t, p->ns, p->name);
-	if (at != MAP_NONE && t->all.items[at]->kind != door->kind) {
-		target_remove(t, at);
-		at = MAP_NONE;
+	struct target *a = target_find(t, p->ns, p->name);
+	if (a != NULL && a->kind != door->kind) {
+		table_remove(&t->all, &a->row);
+		a = NULL;
 	}
-	struct target *a = at != MAP_NONE ? t->all.items[at] : target_add(t, p, door->kind);
+	a = a != NULL ? a : target_add(t, p, door->kind);
 	if (a == NULL) {
 		return false;
 	}
 	snprintf(to, sizeof to, "%.90s:%lld", p->address, (long long)door->port);
-	a->mark = t->mark;
+	a->row.mark = t->all.mark;
 	if (text_equals(a->to, to) && text_equals(a->path, door->path) &&
 		text_equals(a->node, p->node)) {
 		return false;
@@ -157,50 +124,23 @@ static bool target_set(struct targets *t, const struct pod *p, const struct door
 	return true;
 }
 
-static bool target_observe_pod(struct targets *t, const struct pod *p)
-{
-	struct door door;
-	if (answers(p) && door_of(t, p, &door) && door.port > 0) {
-		return target_set(t, p, &door);
-	}
-	remove_named(t, p->ns, p->name);
-	return false;
-}
-
-static void target_keep(struct targets *t, const struct change *c)
-{
-	uint32_t at = c->ns != NULL && c->name != NULL ? target_index(t, c->ns, c->name) : MAP_NONE;
-	if (at != MAP_NONE) {
-		t->all.items[at]->mark = t->mark;
-	}
-}
-
-static void targets_sweep(struct targets *t)
-{
-	for (uint32_t i = (uint32_t)t->all.count; i-- > 0;) {
-		if (t->all.items[i]->mark != t->mark) {
-			target_remove(t, i);
-		}
-	}
-}
-
 bool targets_observe(struct targets *t, const struct change *c)
 {
+	struct door door;
 	if (c->kind != KIND_POD) {
 		return false;
 	}
-	if (c->type == CHANGE_SET) {
-		return target_observe_pod(t, c->pod);
+	if (c->type != CHANGE_SET) {
+		t->crowded = t->crowded && c->type != CHANGE_RELIST_BEGIN;
+		mirror_follow(&t->all, c);
+		return false;
 	}
-	if (c->type == CHANGE_GONE && c->ns != NULL && c->name != NULL) {
-		remove_named(t, c->ns, c->name);
-	} else if (c->type == CHANGE_KEEP) {
-		target_keep(t, c);
-	} else if (c->type == CHANGE_RELIST_BEGIN) {
-		t->mark++;
-		t->crowded = false;
-	} else if (c->type == CHANGE_RELIST_END && !c->no_sweep) {
-		targets_sweep(t);
+	if (answers(c->pod) && door_of(t, c->pod, &door) && door.port > 0) {
+		return target_set(t, c->pod, &door);
+	}
+	struct target *a = target_find(t, c->pod->ns, c->pod->name);
+	if (a != NULL) {
+		table_remove(&t->all, &a->row);
 	}
 	return false;
 }
@@ -214,14 +154,10 @@ const char *target_kind_name(enum target_kind kind)
 void targets_init(struct targets *t, const struct scrape_config *config)
 {
 	t->config = *config;
-	map_init(&t->by_name, target_same, t);
+	table_init(&t->all, target_drop, t);
 }
 
 void targets_finish(struct targets *t)
 {
-	while (t->all.count > 0) {
-		target_remove(t, (uint32_t)t->all.count - 1);
-	}
-	VEC_FINISH(&t->all);
-	map_finish(&t->by_name);
+	table_finish(&t->all);
 }

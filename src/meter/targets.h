@@ -3,8 +3,7 @@
 #ifndef METER_TARGETS_H
 #define METER_TARGETS_H
 
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/table.h"
 #include "meter/scrape.h"
 
 enum target_kind { TARGET_AGENT, TARGET_EXPORTER, TARGET_APP, TARGET_KINDS };
@@ -12,10 +11,10 @@ const char *target_kind_name(enum target_kind kind);
 
 struct reading;
 struct target {
+	struct table_row row; /* its texts owned; of its pod */
 	enum target_kind kind;
-	char *ns, *name, *node;	 /* owned; of its pod */
+	char *node;		 /* owned; the same */
 	char *to, *path;	 /* owned; path NULL: /metrics */
-	uint32_t mark;		 /* the relist that last met it */
 	struct reading *reading; /* owned by the scraper; NULL: none is under way */
 	int64_t next_at;
 	struct backoff backoff;
@@ -24,16 +23,18 @@ struct target {
 
 struct targets {
 	struct scrape_config config;
-	struct {
-		VEC_FIELDS(struct target *); /* owned */
-	} all;
-	struct map by_name;
-	uint32_t mark, apps;
+	struct table all; /* of targets */
+	uint32_t apps;
 	bool crowded; /* since the last relist */
 	/* before a target goes or is asked elsewhere */
 	void (*drop)(void *data, struct target *t);
 	void *data;
 };
+
+static inline struct target *target_at(const struct targets *t, size_t i)
+{
+	return (struct target *)(void *)t->all.rows.items[i];
+}
 
 void targets_init(struct targets *t, const struct scrape_config *config);
 void targets_finish(struct targets *t);

@@ -5,86 +5,44 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/map.h"
 #include "base/str.h"
-#include "base/vec.h"
+#include "base/table.h"
+#include "model/mirror.h"
 
 /* No object's name or namespace is longer. */
 #define TEXT_MAX 1024
 
 struct entry {
+	struct table_row row;
 	struct arena arena; /* of all its texts */
 	struct advised advised;
-	uint32_t mark;
 };
 
 struct advice {
-	struct {
-		VEC_FIELDS(struct entry *);
-	} all;
-	struct map by_name;
-	uint32_t mark;
+	struct table entries;
 };
 
-/* Namespace and name. */
-struct name_key {
-	const char *ns, *name;
-};
-
-static bool same_name(const void *owner, uint32_t slot, const void *key)
+static void entry_drop(void *data, struct table_row *row)
 {
-	const struct advice *a = owner;
-	const struct name_key *k = key;
-	const struct advised *x = &a->all.items[slot]->advised;
-	return text_equals(x->target.ns, k->ns) && text_equals(x->name, k->name);
+	struct entry *e = (struct entry *)(void *)row;
+	(void)data;
+	arena_finish(&e->arena);
+	free(e);
 }
 
 struct advice *advice_create(void)
 {
 	struct advice *a = xcalloc(1, sizeof *a);
-	map_init(&a->by_name, same_name, a);
+	table_init(&a->entries, entry_drop, NULL);
 	return a;
-}
-
-static void entry_destroy(struct entry *e)
-{
-	arena_finish(&e->arena);
-	free(e);
 }
 
 void advice_destroy(struct advice *a)
 {
-	if (a == NULL) {
-		return;
+	if (a != NULL) {
+		table_finish(&a->entries);
+		free(a);
 	}
-	for (size_t i = 0; i < a->all.count; i++) {
-		entry_destroy(a->all.items[i]);
-	}
-	VEC_FINISH(&a->all);
-	map_finish(&a->by_name);
-	free(a);
-}
-
-static uint32_t advice_slot(const struct advice *a, const char *ns, const char *name)
-{
-	struct name_key key = {ns, name};
-	return map_find(&a->by_name, key_pair(ns, name), &key);
-}
-
-static void advice_remove(struct advice *a, uint32_t at)
-{
-	struct entry *e = a->all.items[at];
-	uint32_t last = (uint32_t)a->all.count - 1;
-	map_remove(&a->by_name, key_pair(e->advised.target.ns, e->advised.name), at);
-	if (at != last) {
-		struct entry *moved = a->all.items[last];
-		uint64_t hash = key_pair(moved->advised.target.ns, moved->advised.name);
-		map_remove(&a->by_name, hash, last);
-		a->all.items[at] = moved;
-		map_put(&a->by_name, hash, at);
-	}
-	a->all.count--;
-	entry_destroy(e);
 }
 
 static size_t text_bytes(const char *text)
@@ -129,6 +87,8 @@ static struct entry *entry_create(const struct recommendation *r)
 			.ready = recommendation_holds(r),
 			.containers = made,
 			.container_count = count};
+	e->row.ns = e->advised.target.ns;
+	e->row.name = e->advised.name;
 	return e;
 }
 
@@ -145,86 +105,33 @@ static bool advice_set(struct advice *a, const struct recommendation *r)
 		text_is_too_long(key->name) || r->container_count > RECOMMENDED_CONTAINERS_MAX) {
 		return false;
 	}
-	uint32_t old = advice_slot(a, key->ns, r->name);
-	if (old != MAP_NONE) {
-		advice_remove(a, old);
+	struct table_row *old = table_find(&a->entries, key->ns, r->name);
+	if (old != NULL) {
+		table_remove(&a->entries, old);
 	}
-	struct entry *e = entry_create(r);
-	e->mark = a->mark;
-	VEC_PUSH(&a->all, e);
-	map_put(&a->by_name, key_pair(key->ns, r->name), (uint32_t)a->all.count - 1);
+	table_add(&a->entries, &entry_create(r)->row);
 	return true;
-}
-
-/* Something could not be read: what is known of it stays. Without a name it may be any. */
-static void advice_keep(struct advice *a, const char *ns, const char *name)
-{
-	for (size_t i = 0; name == NULL && i < a->all.count; i++) {
-		a->all.items[i]->mark = a->mark;
-	}
-	uint32_t at = name != NULL ? advice_slot(a, text_or(ns, ""), name) : MAP_NONE;
-	if (at != MAP_NONE) {
-		a->all.items[at]->mark = a->mark;
-	}
-}
-
-static void advice_sweep(struct advice *a)
-{
-	for (size_t i = a->all.count; i-- > 0;) {
-		if (a->all.items[i]->mark != a->mark) {
-			advice_remove(a, (uint32_t)i);
-		}
-	}
 }
 
 bool advice_apply(struct advice *a, const struct change *c)
 {
-	uint32_t at;
-	switch (c->type) {
-	case CHANGE_SET:
+	if (c->type == CHANGE_SET) {
 		return advice_set(a, c->recommendation);
-	case CHANGE_GONE:
-		at = advice_slot(a, text_or(c->ns, ""), text_or(c->name, ""));
-		if (at != MAP_NONE) {
-			advice_remove(a, at);
-		}
-		return true;
-	case CHANGE_KEEP:
-		advice_keep(a, c->ns, c->name);
-		return true;
-	case CHANGE_RELIST_BEGIN:
-		a->mark++;
-		return true;
-	case CHANGE_RELIST_END:
-		if (!c->no_sweep) {
-			advice_sweep(a);
-		}
-		return true;
-	case CHANGE_STALE:
-	case CHANGE_FRESH:
-	case CHANGE_LEADER:
-	case CHANGE_REACH:
-	case CHANGE_SHARE:
-	case CHANGE_SHUN:
-	case CHANGE_HEARD:
-	case CHANGE_RUNTIME:
-		return true;
 	}
-	BUG("not a change");
+	mirror_follow(&a->entries, c);
+	return true;
 }
 
 const struct advised *advice_find(const struct advice *a, const struct workload_key *key)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 512};
-	uint32_t at = advice_slot(a, key->ns, workload_object_name(key, &arena));
-	if (at == MAP_NONE) {
-		return NULL;
-	}
-	const struct advised *x = &a->all.items[at]->advised;
-	return workload_key_equals(&x->target, key) ? x : NULL;
+	const struct table_row *row =
+		table_find(&a->entries, key->ns, workload_object_name(key, &arena));
+	const struct entry *e = (const struct entry *)(const void *)row;
+	return e != NULL && workload_key_equals(&e->advised.target, key) ? &e->advised : NULL;
 }
 
 size_t advice_count(const struct advice *a)
 {
-	return a->all.count;
+	return a->entries.rows.count;
 }
