@@ -14,6 +14,8 @@ void place_survey(
 	const struct snapshot *s, const struct place_request *r, struct unfit_tally *ret_tally);
 /* Who else gives out the GPUs of the node (C27); UNFIT_NONE: nobody. */
 enum unfit place_given_out_by(const struct place_node *n);
+/* The same of a node that is not in a snapshot; `dra`, `kai`: they have slices, or pods, there. */
+enum unfit place_node_given_out(const struct node *n, bool dra, bool kai);
 /* Does the pod choose the node, and tolerate it: selectors, affinity and taints? Who else gives out
  * its GPUs is asked apart. */
 bool place_node_suits(const struct pod *pod, const struct node *n);

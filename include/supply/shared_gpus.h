@@ -25,7 +25,7 @@ struct shared_gpu {
 	uint64_t name;		/* a hash of its capacity pod's name */
 	uint32_t node;		/* the world's number of its node */
 	uint32_t tenants, most; /* how many tenants there are, and may be by their policies */
-	uint64_t company;	/* the sharing group of the tenants */
+	uint64_t sharing_group; /* the sharing group of the tenants */
 	int64_t milli, mib;	/* what is free */
 	bool mps;
 };
@@ -43,11 +43,11 @@ struct share_query {
 	const struct share *want;
 	const struct devices *devices;
 	bool mps;
-	uint64_t company;
+	uint64_t sharing_group;
 	uint32_t most; /* tenants of one GPU */
 	/* the capacity pods whose GPUs do not count, hashes of their names; NULL: all count */
-	const uint64_t *apart;
-	uint32_t apart_count;
+	const uint64_t *avoided;
+	uint32_t avoided_count;
 };
 /* One tenant that a capacity pod's ledger names. */
 struct gpu_tenant {

@@ -137,10 +137,8 @@ static bool has_mig(const struct node *n)
 enum unfit node_given_out_by(const struct world_node *w)
 {
 	/* KAI places pods without a GPU too, and where there are some it leaves them on offer. */
-	struct place_node as = {.noun = &w->noun,
-		.serves_dra = w->dra_slices > 0,
-		.serves_kai = w->noun.gpus > 0 && w->kai_pods > 0};
-	enum unfit given_out = place_given_out_by(&as);
+	bool kai = w->noun.gpus > 0 && w->kai_pods > 0;
+	enum unfit given_out = place_node_given_out(&w->noun, w->dra_slices > 0, kai);
 	bool partitions = given_out == UNFIT_NONE && w->noun.gpus <= 0 && has_mig(&w->noun);
 	return partitions ? UNFIT_MIG : given_out;
 }

@@ -10,21 +10,19 @@
 #include "model/names.h"
 
 /* C27: two that give out the same GPU give it out twice. */
+enum unfit place_node_given_out(const struct node *n, bool dra, bool kai)
+{
+	return n->shares_already      ? UNFIT_SHARED
+	       : n->is_mig	      ? UNFIT_MIG
+	       : dra		      ? UNFIT_DRA
+	       : n->serves_hami	      ? UNFIT_HAMI
+	       : kai || n->serves_kai ? UNFIT_KAI
+				      : UNFIT_NONE;
+}
+
 enum unfit place_given_out_by(const struct place_node *n)
 {
-	if (n->noun->shares_already) {
-		return UNFIT_SHARED;
-	}
-	if (n->noun->is_mig) {
-		return UNFIT_MIG;
-	}
-	if (n->serves_dra) {
-		return UNFIT_DRA;
-	}
-	if (n->noun->serves_hami) {
-		return UNFIT_HAMI;
-	}
-	return n->serves_kai || n->noun->serves_kai ? UNFIT_KAI : UNFIT_NONE;
+	return place_node_given_out(n->noun, n->serves_dra, n->serves_kai);
 }
 
 static bool tolerates_all(const struct pod *pod, const struct node *n, const char **ret_what)

@@ -240,7 +240,7 @@ static void look_at_places(const struct rollouts *s, const struct decision *d, s
 		const struct sized_pod *p = asked->members[i];
 		const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
 		r->fits_after = beside;
-		if (r->up_to_date || r->fits_after || p->feed_count != 1 || room->apart != NULL) {
+		if (r->up_to_date || r->fits_after || p->feed_count != 1 || room->avoided != NULL) {
 			continue;
 		}
 		const struct share has = {wp->gpu->milli, wp->gpu->mem_mib};
@@ -277,10 +277,10 @@ static void look_at_newest(struct rollouts *s, const struct sized_workload *x,
 		.want = newest_target(x),
 		.devices = &s->supply->devices,
 		.mps = policy->isolation == ISOLATION_MPS,
-		.company = sharing_group_of(policy->exclusivity, &x->key),
+		.sharing_group = sharing_group_of(policy->exclusivity, &x->key),
 		.most = policy->max_tenants > 0 ? (uint32_t)policy->max_tenants : 0};
 	if (ret->ask.cause == ROLL_MOVES) {
-		room.apart = moves_left(s, ret->mover, d, a, &room.apart_count);
+		room.avoided = moves_left(s, ret->mover, d, a, &room.avoided_count);
 	}
 	if (s->tracking->config.around != NULL) {
 		ask->budget = around_budget(s->tracking->config.around, x->key.ns, &pod.labels, a);

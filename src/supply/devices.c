@@ -183,9 +183,9 @@ static uint64_t scheduling_shape(const struct pod *p)
 /* What is cordoned, or not ready, will not be so for ever. */
 static bool node_suits(const struct pod *pod, const struct world_node *n)
 {
-	const struct place_node as = {
-		.noun = &n->noun, .serves_dra = n->dra_slices > 0, .serves_kai = n->kai_pods > 0};
-	return n->known && place_given_out_by(&as) == UNFIT_NONE && place_node_suits(pod, &n->noun);
+	return n->known &&
+	       place_node_given_out(&n->noun, n->dra_slices > 0, n->kai_pods > 0) == UNFIT_NONE &&
+	       place_node_suits(pod, &n->noun);
 }
 
 static int32_t largest_suitable(struct devices *d, const struct world *w, const struct pod *pod)

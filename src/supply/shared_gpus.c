@@ -31,13 +31,14 @@ uint64_t sharing_group_of(enum exclusivity exclusivity, const struct workload_ke
 }
 
 /* Of one whose policy is gone the built-in one, of one that is not known nothing. */
-static void room_join(struct shared_gpu *room, const struct gpu_tenant *t)
+static void gpu_join(struct shared_gpu *gpu, const struct gpu_tenant *t)
 {
 	const struct policy *p = t->policy != NULL ? t->policy : policy_builtin();
-	uint64_t company = sharing_group_of(p->exclusivity, t->key);
-	uint32_t most = p->max_tenants > 0 ? (uint32_t)p->max_tenants : room->most;
-	room->company = room->tenants == 0 || room->company == company ? company : SHARED_BY_NOBODY;
-	room->most = most < room->most ? most : room->most;
+	uint64_t group = sharing_group_of(p->exclusivity, t->key);
+	uint32_t most = p->max_tenants > 0 ? (uint32_t)p->max_tenants : gpu->most;
+	gpu->sharing_group =
+		gpu->tenants == 0 || gpu->sharing_group == group ? group : SHARED_BY_NOBODY;
+	gpu->most = most < gpu->most ? most : gpu->most;
 }
 
 void shared_gpus_add(struct shared_gpus *r, const struct world_pod *wp, const struct pod *pod,
@@ -47,7 +48,7 @@ void shared_gpus_add(struct shared_gpus *r, const struct world_pod *wp, const st
 		wp->node == WORLD_NONE || world_pod_terminal(wp)) {
 		return;
 	}
-	struct shared_gpu room = {
+	struct shared_gpu gpu = {
 		.name = hash_text(world_pod_name(wp)),
 		.node = wp->node,
 		.most = MODEL_GRANTS_MAX,
@@ -57,16 +58,16 @@ void shared_gpus_add(struct shared_gpus *r, const struct world_pod *wp, const st
 	};
 	for (uint32_t i = 0; i < pod->ledger.count; i++) {
 		const struct gpu_tenant t = tenants->find(tenants->data, pod->ledger.items[i].uid);
-		room.milli -= pod->ledger.items[i].milli;
-		room.mib -= pod->ledger.items[i].mem_mib;
-		room_join(&room, &t);
-		room.tenants++;
+		gpu.milli -= pod->ledger.items[i].milli;
+		gpu.mib -= pod->ledger.items[i].mem_mib;
+		gpu_join(&gpu, &t);
+		gpu.tenants++;
 	}
-	VEC_PUSH(&r->list, room);
+	VEC_PUSH(&r->list, gpu);
 }
 
 /* May it run there, as far as is asked here? With `opens` a capacity pod has to as well. */
-static bool room_node_takes(const struct share_query *ask, const struct world_node *w, bool opens)
+static bool node_takes(const struct share_query *ask, const struct world_node *w, bool opens)
 {
 	const struct pod *pod = ask->pod;
 	struct place_node n = {.noun = &w->noun,
@@ -89,33 +90,32 @@ static bool room_node_takes(const struct share_query *ask, const struct world_no
 }
 
 /* Those who are there without the `gone` one that makes way. */
-static bool has_company(const struct shared_gpu *room, const struct share_query *ask, uint32_t gone)
+static bool may_share(const struct shared_gpu *gpu, const struct share_query *ask, uint32_t gone)
 {
-	uint32_t most = ask->most > 0 && ask->most < room->most ? ask->most : room->most;
-	uint32_t others = room->tenants > gone ? room->tenants - gone : 0;
-	return others < most && (others == 0 || (room->company == ask->company &&
-							room->company != SHARED_BY_NOBODY));
+	uint32_t most = ask->most > 0 && ask->most < gpu->most ? ask->most : gpu->most;
+	uint32_t others = gpu->tenants > gone ? gpu->tenants - gone : 0;
+	return others < most && (others == 0 || (gpu->sharing_group == ask->sharing_group &&
+							gpu->sharing_group != SHARED_BY_NOBODY));
 }
 
-static bool room_has_share(
-	const struct shared_gpu *room, const struct share_query *ask, const struct share *more)
+static bool gpu_has_share(
+	const struct shared_gpu *gpu, const struct share_query *ask, const struct share *more)
 {
-	return room->mps == ask->mps && room->milli + more->milli >= ask->want->milli &&
-	       room->mib + more->mib >= ask->want->mib;
+	return gpu->mps == ask->mps && gpu->milli + more->milli >= ask->want->milli &&
+	       gpu->mib + more->mib >= ask->want->mib;
 }
 
-/* A GPU that nobody has: what it will tell is an estimate, and unknown where nothing tells. */
-static bool opens(const struct share_query *ask, uint32_t node)
+/* What a GPU of that node will tell is an estimate, and unknown where nothing tells. */
+static bool gpus_are_large_enough(const struct share_query *ask, uint32_t node)
 {
-	const struct world_node *w = world_node_at(ask->world, node);
 	int64_t fits = devices_fits_at(ask->devices, node);
-	return w->known && w->noun.gpus > w->gpus && (fits == 0 || ask->want->mib <= fits);
+	return fits == 0 || ask->want->mib <= fits;
 }
 
-static bool is_apart(const struct shared_gpu *room, const struct share_query *ask)
+static bool is_avoided(const struct shared_gpu *gpu, const struct share_query *ask)
 {
-	for (uint32_t i = 0; i < ask->apart_count; i++) {
-		if (room->name == ask->apart[i]) {
+	for (uint32_t i = 0; i < ask->avoided_count; i++) {
+		if (gpu->name == ask->avoided[i]) {
 			return true;
 		}
 	}
@@ -127,22 +127,21 @@ enum roll_room shared_gpus_find(const struct shared_gpus *r, const struct share_
 	static const struct share nothing = {0, 0};
 	uint32_t asked = 0;
 	for (size_t i = 0; i < r->list.count && asked < NODES_ASKED; i++) {
-		const struct shared_gpu *room = &r->list.items[i];
-		if (!room_has_share(room, ask, &nothing) || !has_company(room, ask, 0) ||
-			is_apart(room, ask)) {
+		const struct shared_gpu *gpu = &r->list.items[i];
+		if (!gpu_has_share(gpu, ask, &nothing) || !may_share(gpu, ask, 0) ||
+			is_avoided(gpu, ask)) {
 			continue;
 		}
 		asked++;
-		if (room_node_takes(ask, world_node_at(ask->world, room->node), false)) {
+		if (node_takes(ask, world_node_at(ask->world, gpu->node), false)) {
 			return ROLL_ROOM_OPEN;
 		}
 	}
 	for (uint32_t i = 0, n = 0; i < world_node_slots(ask->world) && n < NODES_ASKED; i++) {
-		if (!opens(ask, i)) {
-			continue;
-		}
-		n++;
-		if (room_node_takes(ask, world_node_at(ask->world, i), true)) {
+		const struct world_node *w = world_node_at(ask->world, i);
+		bool free = w->known && w->noun.gpus > w->gpus && gpus_are_large_enough(ask, i);
+		n += free;
+		if (free && node_takes(ask, w, true)) {
 			return ROLL_ROOM_FREE;
 		}
 	}
@@ -153,12 +152,9 @@ bool shared_gpus_could_be_added(const struct share_query *ask)
 {
 	for (uint32_t i = 0, n = 0; i < world_node_slots(ask->world) && n < NODES_ASKED; i++) {
 		const struct world_node *w = world_node_at(ask->world, i);
-		const struct place_node as = {.noun = &w->noun,
-			.serves_dra = w->dra_slices > 0,
-			.serves_kai = w->kai_pods > 0};
-		int64_t fits = devices_fits_at(ask->devices, i);
-		if (!w->known || w->noun.gpus <= 0 || (fits > 0 && ask->want->mib > fits) ||
-			place_given_out_by(&as) != UNFIT_NONE) {
+		if (!w->known || w->noun.gpus <= 0 || !gpus_are_large_enough(ask, i) ||
+			place_node_given_out(&w->noun, w->dra_slices > 0, w->kai_pods > 0) !=
+				UNFIT_NONE) {
 			continue;
 		}
 		n++;
@@ -174,9 +170,9 @@ bool shared_gpus_fit_after(const struct shared_gpus *r, const struct share_query
 {
 	uint64_t name = hash_text(text_or(capacity_pod, ""));
 	for (size_t i = 0; i < r->list.count; i++) {
-		const struct shared_gpu *room = &r->list.items[i];
-		if (room->name == name) {
-			return room_has_share(room, ask, has) && has_company(room, ask, 1);
+		const struct shared_gpu *gpu = &r->list.items[i];
+		if (gpu->name == name) {
+			return gpu_has_share(gpu, ask, has) && may_share(gpu, ask, 1);
 		}
 	}
 	return false;

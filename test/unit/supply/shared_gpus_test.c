@@ -114,9 +114,9 @@ Test(shared_gpus, who_takes_nobody_has_none)
 	capacity(&s, 100, false);
 	cr_expect_eq(shared_gpus_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
 	capacity(&s, 100, true);
-	s.ask.company = SHARED_BY_NOBODY;
+	s.ask.sharing_group = SHARED_BY_NOBODY;
 	cr_expect_eq(shared_gpus_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
-	s.ask.company = SHARED_BY_ANYBODY;
+	s.ask.sharing_group = SHARED_BY_ANYBODY;
 	s.ask.mps = true;
 	cr_expect_eq(shared_gpus_find(&s.rooms, &s.ask), ROLL_ROOM_NONE, "of the other mode");
 	s.ask.mps = false;
@@ -206,15 +206,15 @@ Test(shared_gpus, whom_others_keep_away_has_none)
 	s.policy.exclusivity = EXCLUSIVITY_DEDICATED;
 	capacity(&s, 100, true);
 	cr_expect_eq(shared_gpus_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
-	s.ask.company = SHARED_BY_NOBODY;
+	s.ask.sharing_group = SHARED_BY_NOBODY;
 	cr_expect_eq(shared_gpus_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
 	s.policy.exclusivity = EXCLUSIVITY_SAME;
 	capacity(&s, 100, true);
-	s.ask.company = sharing_group_of(EXCLUSIVITY_SAME, &s.key);
+	s.ask.sharing_group = sharing_group_of(EXCLUSIVITY_SAME, &s.key);
 	cr_expect_eq(shared_gpus_find(&s.rooms, &s.ask), ROLL_ROOM_OPEN, "its own");
-	s.ask.company = sharing_group_of(EXCLUSIVITY_SAME, &other);
+	s.ask.sharing_group = sharing_group_of(EXCLUSIVITY_SAME, &other);
 	cr_expect_eq(shared_gpus_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
-	s.ask.company = SHARED_BY_ANYBODY;
+	s.ask.sharing_group = SHARED_BY_ANYBODY;
 	cr_expect_eq(shared_gpus_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
 	finish(&s);
 }
@@ -259,13 +259,13 @@ Test(shared_gpus, some_gpus_can_be_left_out)
 	node(&s, 1, true, false);
 	capacity(&s, 100, true);
 	const uint64_t both[] = {hash_text("capacity-2"), hash_text("capacity-1")};
-	s.ask.apart = both;
-	s.ask.apart_count = 2;
+	s.ask.avoided = both;
+	s.ask.avoided_count = 2;
 	cr_expect_eq(shared_gpus_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
 	node(&s, 2, true, false);
 	cr_expect_eq(shared_gpus_find(&s.rooms, &s.ask), ROLL_ROOM_FREE);
 	node(&s, 1, true, false);
-	s.ask.apart_count = 1;
+	s.ask.avoided_count = 1;
 	cr_expect_eq(shared_gpus_find(&s.rooms, &s.ask), ROLL_ROOM_OPEN);
 	finish(&s);
 }
