@@ -75,5 +75,7 @@ void explain_no_mps(struct str *out, const char *policy, const char *level, bool
 void explain_debugged(struct str *out, const char *container, const char *gpu_in);
 /* Text from outside: cut, on one line. False: there is none. */
 bool explain_text(struct str *out, const char *text);
+/* A template whose {} are such texts, one after the other. */
+void explain_filled(struct str *out, const char *template, const char *const texts[]);
 
 #endif

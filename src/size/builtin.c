@@ -3,6 +3,8 @@
  * for (C6), for a built-in policy is nobody's will. */
 #include "size/builtin.h"
 
+#include <stddef.h>
+#include <string.h>
 #include <strings.h>
 
 #include "base/str.h"
@@ -76,33 +78,35 @@ const struct policy *policy_builtin_named(const char *name)
 
 /* --- what a policy leaves open --- */
 
-static void fill_compute(struct sizing *s, const struct sizing *of)
+/* The numbers that are the kind of work's where a policy says nothing. */
+#define OPEN(flag, field)                                                                          \
+	{                                                                                          \
+		flag, offsetof(struct sizing, field), sizeof(((struct sizing *)0)->field)          \
+	}
+static const struct {
+	enum sizing_open flag;
+	size_t offset, bytes;
+} open_numbers[] = {
+	OPEN(SIZING_OPEN_PERCENTILE, percentile),
+	OPEN(SIZING_OPEN_HEADROOM, headroom_percent),
+	OPEN(SIZING_OPEN_MIN, min_percent),
+	OPEN(SIZING_OPEN_MEM_HEADROOM, mem_headroom_percent),
+	OPEN(SIZING_OPEN_WINDOW, window_s),
+	OPEN(SIZING_OPEN_REQUIRED, required_s),
+	OPEN(SIZING_OPEN_DELAY, scale_down_delay_s),
+};
+
+static void fill_open(struct sizing *s, const struct sizing *of)
 {
-	if (s->open & SIZING_OPEN_PERCENTILE) {
-		s->percentile = of->percentile;
-	}
-	if (s->open & SIZING_OPEN_HEADROOM) {
-		s->headroom_percent = of->headroom_percent;
-	}
-	if (s->open & SIZING_OPEN_MIN) {
-		s->min_percent = of->min_percent;
+	for (size_t i = 0; i < COUNT_OF(open_numbers); i++) {
+		size_t at = open_numbers[i].offset;
+		if (s->open & open_numbers[i].flag) {
+			memcpy((char *)s + at, (const char *)of + at, open_numbers[i].bytes);
+		}
 	}
 	/* What a built-in does not even recommend is no bound of a person's who wrote none. */
 	if (s->open & SIZING_OPEN_MAX) {
 		s->max_percent = general.sizing.max_percent;
-	}
-}
-
-static void fill_times(struct sizing *s, const struct sizing *of)
-{
-	if (s->open & SIZING_OPEN_WINDOW) {
-		s->window_s = of->window_s;
-	}
-	if (s->open & SIZING_OPEN_REQUIRED) {
-		s->required_s = of->required_s;
-	}
-	if (s->open & SIZING_OPEN_DELAY) {
-		s->scale_down_delay_s = of->scale_down_delay_s;
 	}
 }
 
@@ -140,11 +144,7 @@ struct sizing policy_sizing(const struct policy *p, enum workload_type type)
 	struct sizing s = p->sizing;
 	const struct policy *typed = policy_builtin_for(type);
 	const struct sizing *of = typed != NULL ? &typed->sizing : &general.sizing;
-	fill_compute(&s, of);
-	fill_times(&s, of);
-	if (s.open & SIZING_OPEN_MEM_HEADROOM) {
-		s.mem_headroom_percent = of->mem_headroom_percent;
-	}
+	fill_open(&s, of);
 	if (s.open & SIZING_OPEN_REST) {
 		take_rest(&s, of);
 	}

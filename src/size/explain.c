@@ -265,6 +265,16 @@ bool explain_text(struct str *out, const char *text)
 	return sentence_put_text(out, text);
 }
 
+void explain_filled(struct str *out, const char *template, const char *const texts[])
+{
+	const char *hole;
+	for (; (hole = strstr(template, "{}")) != NULL; template = hole + 2) {
+		str_append(out, template, (size_t)(hole - template));
+		(void)sentence_put_text(out, *texts++);
+	}
+	str_append_text(out, template);
+}
+
 static bool put_quoted(struct str *out, const char *text)
 {
 	if (text == NULL) {
@@ -442,11 +452,8 @@ void explain(struct str *out, enum reason reason, const struct explain_facts *fa
 
 void explain_bad_note(struct str *out, const char *key, const char *value, const char *expected)
 {
-	(void)sentence_put_text(out, key);
-	str_append_text(out, ": ");
-	(void)put_quoted(out, text_or(value, ""));
-	str_append_text(out, " cannot be read; write ");
-	(void)sentence_put_text(out, expected);
+	explain_filled(out, "{}: \"{}\" cannot be read; write {}",
+		(const char *const[]){key, text_or(value, ""), expected});
 }
 
 void explain_clamped(
@@ -491,11 +498,8 @@ void explain_in_the_way(struct str *out, const struct explain_way *way, uint32_t
 
 void explain_given_up(struct str *out, const char *ns, const char *name, int64_t after_s)
 {
-	str_append_text(out, "the share of ");
-	if (sentence_put_text(out, ns)) {
-		str_append_char(out, '/');
-	}
-	(void)sentence_put_text(out, name);
+	explain_filled(out, text_empty(ns) ? "the share of {}{}" : "the share of {}/{}",
+		(const char *const[]){ns, name});
 	str_append_format(out,
 		" is given to others: the pod is gone since %lld s and nobody said that its "
 		"containers have ended",
@@ -504,44 +508,35 @@ void explain_given_up(struct str *out, const char *ns, const char *name, int64_t
 
 void explain_unhealthy(struct str *out, const char *uuid, const char *node, const char *why)
 {
-	str_append_text(out, "the GPU ");
-	(void)sentence_put_text(out, uuid);
-	str_append_text(out, " of ");
-	(void)sentence_put_text(out, node);
-	str_append_text(out, " is not healthy (");
-	(void)sentence_put_text(out, why);
-	str_append_text(out,
-		"): it gets no new tenants until it was healthy for a while; who runs on "
-		"it stays");
+	explain_filled(out,
+		"the GPU {} of {} is not healthy ({}): it gets no new tenants until it was healthy "
+		"for a while; who runs on it stays",
+		(const char *const[]){uuid, node, why});
 }
 
 void explain_no_mps(struct str *out, const char *policy, const char *level, bool home)
 {
-	str_append_text(out, "GPUPolicy ");
-	(void)sentence_put_text(out, text_or(policy, ""));
-	str_append_text(out, " asks for isolation MPS, but the namespace ");
+	explain_filled(out, "GPUPolicy {} asks for isolation MPS, but the namespace ",
+		(const char *const[]){policy});
 	str_append_text(out, home ? NAME_NAMESPACE ", where capacity pods are, " : "");
-	if (text_empty(level)) {
-		str_append_text(out, "has no label " LABEL_POD_SECURITY "=privileged, without "
-				     "which the directories that MPS takes may be forbidden");
-	} else {
-		str_append_text(out, "enforces Pod Security ");
-		(void)sentence_put_text(out, level);
-		str_append_text(out, ", which forbids the directories that MPS takes");
-	}
+	explain_filled(out,
+		text_empty(level) ? "has no label " LABEL_POD_SECURITY "=privileged, without which "
+				    "the directories that MPS takes may be forbidden"
+				  : "enforces Pod Security {}, which forbids the directories that "
+				    "MPS takes",
+		(const char *const[]){level});
 	str_append_text(out, ": isolation is None, the share is only accounted");
 }
 
 /* To share a process namespace (targetContainerName) is not to see its devices. */
 void explain_debugged(struct str *out, const char *container, const char *gpu_in)
 {
-	str_append_text(out, "container ");
-	(void)sentence_put_text(out, container);
-	str_append_text(out, " sees no GPU: NVIDIA_VISIBLE_DEVICES is void in what is added to a "
-			     "pod that shares one; run nvidia-smi in its container");
-	if (gpu_in != NULL) {
-		str_append_text(out, " ");
-		(void)sentence_put_text(out, gpu_in);
-	}
-	str_append_text(out, " (kubectl exec -c)");
+	explain_filled(out,
+		gpu_in != NULL ? "container {} sees no GPU: NVIDIA_VISIBLE_DEVICES is void in what "
+				 "is added to a pod that shares one; run nvidia-smi in its "
+				 "container {} (kubectl exec -c)"
+			       : "container {} sees no GPU: NVIDIA_VISIBLE_DEVICES is void in what "
+				 "is added to a pod that shares one; run nvidia-smi in its "
+				 "container (kubectl exec -c)",
+		(const char *const[]){container, gpu_in});
 }

@@ -55,14 +55,7 @@ static void put_cause(struct str *out, enum unfit cause, const struct unfit_coun
 	if (c->whats > 1 && causes[cause].of_several != NULL) {
 		text = causes[cause].of_several;
 	}
-	const char *hole = strstr(text, "{}");
-	if (hole == NULL) {
-		str_append_text(out, text);
-		return;
-	}
-	str_append(out, text, (size_t)(hole - text));
-	(void)explain_text(out, text_or(c->what, "?"));
-	str_append_text(out, hole + 2);
+	explain_filled(out, text, (const char *const[]){text_or(c->what, "?")});
 }
 
 /* "3 nodes lack CPU, 2 have the untolerated taint x": the nearest causes first, for that most nodes

@@ -9,21 +9,15 @@
 
 const char *policy_source_name(enum policy_source source)
 {
-	switch (source) {
-	case POLICY_FROM_ANNOTATION:
-		return "Annotation";
-	case POLICY_FROM_NAMESPACE:
-		return "NamespaceAnnotation";
-	case POLICY_FROM_GROUP:
-		return "Group";
-	case POLICY_FROM_SELECTOR:
-		return "Selector";
-	case POLICY_FROM_TYPE:
-		return "Detected";
-	case POLICY_FROM_FALLBACK:
-		return "Fallback";
-	}
-	BUG("policy source %d", (int)source);
+	static const char *const names[] = {
+		[POLICY_FROM_ANNOTATION] = "Annotation",
+		[POLICY_FROM_NAMESPACE] = "NamespaceAnnotation",
+		[POLICY_FROM_GROUP] = "Group",
+		[POLICY_FROM_SELECTOR] = "Selector",
+		[POLICY_FROM_TYPE] = "Detected",
+		[POLICY_FROM_FALLBACK] = "Fallback",
+	};
+	return names[source];
 }
 
 static bool owner_is_listed(const struct policy *p, const struct owner_top *owner)
