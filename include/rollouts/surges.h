@@ -7,7 +7,6 @@
 #include "rollouts/roll_record.h"
 #include "roll/course.h"
 #include "roll/surge.h"
-#include "rollouts/surge_right.h"
 
 #define SURGE_TEXT_MAX FAULT_MESSAGE_MAX
 

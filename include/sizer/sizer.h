@@ -28,7 +28,6 @@
 #include "owner/groups.h"
 #include "owner/podgroups.h"
 #include "roll/roll.h"
-#include "rollouts/surge_right.h"
 #include "sizer/bills.h"
 #include "tracking/sizer_config.h"
 #include "world/world.h"

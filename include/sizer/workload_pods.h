@@ -19,7 +19,5 @@ void pods_settle(struct sizer *s, struct sized_pod *p, int64_t now_ms); /* its m
 /* It is gone, or ended, or being deleted: then nothing of it runs any more. `wp` NULL: it is gone.
  */
 void runs_end(struct sized_pod *p, const struct world_pod *wp);
-/* It had ended before anything was looked at: nobody may have counted it. */
-void runs_recall(struct sizer *s, const struct world_pod *wp);
 
 #endif

@@ -9,9 +9,9 @@ struct world_pod;
 /* The pod, given to its workload; NULL: it has none. `ret_alone`: nobody controls it, and no group
  * takes it. */
 struct sized_pod *pods_assigned(struct tracking *s, const struct world_pod *wp, bool *ret_alone);
-/* The workload of a pod that ended, and is in the table no more; NULL: nobody knows. */
-struct sized_workload *pods_workload(struct tracking *s, const struct world_pod *wp);
-/* The same for a pod with a recommended share; NULL: its share was not recommended. */
-struct sized_workload *pods_advised(struct tracking *s, const struct world_pod *wp);
+/* The workload of a pod that ended, and is in the table no more; NULL: nobody knows. `ret_advised`:
+ * its share was recommended. */
+struct sized_workload *pods_workload(
+	struct tracking *s, const struct world_pod *wp, bool *ret_advised);
 
 #endif

@@ -94,6 +94,9 @@ struct sizer_now {
 	int64_t wall_ms; /* for what the API server and kubelets dated */
 };
 
+/* May a pod be made beside another one (C24)? UNKNOWN until it is told: then none is. */
+enum sizer_surge { SIZER_SURGE_UNKNOWN, SIZER_SURGE_FORBIDDEN, SIZER_SURGE_ALLOWED };
+
 /* --- use --- */
 
 struct sizer_figure {

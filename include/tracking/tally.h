@@ -38,10 +38,6 @@ struct sized_facts {
 	uint8_t state; /* enum history_state */
 	uint8_t coverage_percent;
 };
-struct sized_held {
-	int64_t compute_ms, memory_ms; /* as in hold_part, next_ms */
-	uint8_t compute, memory;       /* enum hold_why */
-};
 struct sized_answer {
 	struct small_share uncapped, lower, upper;
 	int64_t last_sample_ms;

@@ -9,6 +9,7 @@
 #include "base/slab.h"
 #include "history/history.h"
 #include "model/recommendation.h"
+#include "right/hold.h"
 #include "tracking/bill_groups.h"
 #include "tracking/heal_record.h"
 #include "tracking/pools.h"
@@ -32,7 +33,7 @@ struct sized_container {
 	/* what the last decision found */
 	struct sized_facts facts;
 	struct sized_answer answer;
-	struct sized_held held;
+	struct hold_part held_compute, held_memory;
 	struct sized_heal *heal; /* owned; heal_record.h; NULL: nothing is remembered */
 	uint32_t feeds;		 /* the feeds of pods that name it */
 	bool converted;		 /* the target is a share of a GPU, and it is applied */

@@ -106,8 +106,10 @@ void heals_unseen(struct healing *s, const struct world_pod *wp, int64_t now_ms)
 		is_noted(s, uid, at) || ends_are_full(s)) {
 		return;
 	}
-	struct sized_workload *x = pods_advised(s->tracking, wp);
-	struct sized_container *c = x != NULL ? sized_container_find(x, g->container) : NULL;
+	bool advised = false;
+	struct sized_workload *x = pods_workload(s->tracking, wp, &advised);
+	struct sized_container *c =
+		x != NULL && advised ? sized_container_find(x, g->container) : NULL;
 	if (c != NULL) {
 		struct heal_ended e = {.of = x,
 			.container = c,

@@ -144,8 +144,9 @@ static void find_by_old(struct surge *g, const struct pod *pod)
 /* One that ended is none of its pods any more, and the new one has to go all the same. */
 static struct sized_workload *workload_of_marked(struct rollouts *s, const struct world_pod *wp)
 {
+	bool advised;
 	if (world_pod_terminal(wp)) {
-		return wp->gpu->beside ? pods_workload(s->tracking, wp) : NULL;
+		return wp->gpu->beside ? pods_workload(s->tracking, wp, &advised) : NULL;
 	}
 	const struct sized_pod *p = pods_find(s->tracking, world_pod_uid(wp));
 	return p != NULL ? p->of : NULL;

@@ -2,10 +2,8 @@
 #ifndef SIZER_HEALING_STATUS_H
 #define SIZER_HEALING_STATUS_H
 
-#include "tracking/decision.h"
-#include "tracking/tracking.h"
+#include "status_sentences.h"
 
-void heals_say(const struct sized_workload *x, const struct decision *d, struct arena *a,
-	struct recommendation *r);
+void say_healing(const struct status *s);
 
 #endif

@@ -1,14 +1,13 @@
 /* The status of a GPURecommendation, from what is known and decided. */
 #include "recommendation_status.h"
 
+#include "bill_state.h"
 #include "healing_status.h"
 #include "resize_request.h"
 #include "roll/rollout_explain.h"
-#include "roll/rollout_plan.h"
 #include "rollouts/roll_record.h"
-#include "bill_state.h"
-#include "status_sentences.h"
 #include "size/explain.h"
+#include "status_sentences.h"
 
 #define METRIC_SHOWN 120 /* of a name, or a query */
 
@@ -39,27 +38,26 @@ static void say_container(const struct sized_container *c, struct recommended_co
 	};
 }
 
-static void say_containers(
-	const struct sized_workload *x, struct arena *a, struct recommendation *r)
+static void say_containers(const struct status *s)
 {
-	r->containers = ARENA_ARRAY(a, struct recommended_container, x->containers.count + 1);
-	for (size_t i = 0; i < x->containers.count; i++) {
-		const struct sized_container *c = x->containers.items[i];
-		if (!container_is_shown(x, c)) {
+	struct recommendation *r = s->r;
+	r->containers = ARENA_ARRAY(s->a, struct recommended_container, s->x->containers.count + 1);
+	for (size_t i = 0; i < s->x->containers.count; i++) {
+		const struct sized_container *c = s->x->containers.items[i];
+		const struct sized_facts *f = &c->facts;
+		if (!container_is_shown(s->x, c)) {
 			continue;
 		}
 		say_container(c, &r->containers[r->container_count++]);
-		const struct sized_facts *f = &c->facts;
 		if (f->first_ms > 0 && (r->history.first_sample_ms == 0 ||
 					       f->first_ms < r->history.first_sample_ms)) {
 			r->history.first_sample_ms = f->first_ms;
 		}
-		bool rarer = r->container_count == 1 ||
-			     f->coverage_percent < r->history.coverage_percent;
-		r->history.coverage_percent =
-			rarer ? f->coverage_percent : r->history.coverage_percent;
+		if (r->container_count == 1 || f->coverage_percent < r->history.coverage_percent) {
+			r->history.coverage_percent = f->coverage_percent;
+		}
 		r->history.samples += f->samples;
-		r->pods.total = (int32_t)x->pods;
+		r->pods.total = (int32_t)s->x->pods;
 		r->pods.up_to_date += (int32_t)c->tally.up_to_date;
 		r->pods.pending += (int32_t)c->tally.pending;
 		r->saved_milli += c->tally.saved_milli;
@@ -68,18 +66,6 @@ static void say_containers(
 }
 
 /* --- conditions --- */
-
-void say_condition(const struct sized_workload *x, struct recommendation *r,
-	enum recommendation_condition type, enum condition_status status, struct say_sentence say)
-{
-	r->conditions[type] = (struct recommended_condition){
-		.status = status,
-		.reason = say.reason,
-		.message = say.message,
-		.since_ms =
-			x->said.status[type] == status ? x->said.since_s[type] * INT64_C(1000) : 0,
-	};
-}
 
 static void stamp_new_conditions(struct recommendation *r, int64_t now_ms)
 {
@@ -90,12 +76,12 @@ static void stamp_new_conditions(struct recommendation *r, int64_t now_ms)
 	}
 }
 
-/* The worst of what is shown. */
-struct picture {
+/* The worst of the containers that are shown. */
+struct worst {
 	uint32_t shown;
 	enum history_state state;
 	uint32_t runs; /* that ended, of who has the fewest */
-	bool converted, targets, unsupported;
+	bool converted, targets;
 	struct hold_part held; /* of what has no target */
 	enum capped_by capped;
 	enum prealloc_by memory_by;
@@ -110,12 +96,9 @@ static int badness(enum history_state s)
 	return order[s];
 }
 
-static struct picture summarize(const struct sized_workload *x)
+static struct worst summarize(const struct sized_workload *x)
 {
-	struct picture p = {.state = HISTORY_SUFFICIENT,
-		.converted = true,
-		.targets = true,
-		.unsupported = x->multi};
+	struct worst p = {.state = HISTORY_SUFFICIENT, .converted = true, .targets = true};
 	for (size_t i = 0; i < x->containers.count; i++) {
 		const struct sized_container *c = x->containers.items[i];
 		if (!container_is_shown(x, c)) {
@@ -128,8 +111,7 @@ static struct picture summarize(const struct sized_workload *x)
 		p.converted = p.converted && c->converted;
 		if (c->in_force.milli == 0 || c->in_force.mib == 0) {
 			p.targets = false;
-			p.held = (struct hold_part){
-				(enum hold_why)c->held.compute, c->held.compute_ms};
+			p.held = c->held_compute;
 		}
 		enum capped_by by = (enum capped_by)c->answer.capped_by;
 		p.capped = by != CAPPED_BY_NONE ? by : p.capped;
@@ -145,27 +127,26 @@ static struct picture summarize(const struct sized_workload *x)
 }
 
 /* Where runs are what counts. */
-static const char *say_runs(
-	const struct decision *d, const struct picture *p, struct arena *a, const char *otherwise)
+static const char *say_runs(const struct status *s, const struct worst *p, const char *otherwise)
 {
-	const struct sizing *s = d->choice.policy != NULL ? &d->choice.sizing : NULL;
-	if (s == NULL || s->required_runs == 0 || p->state != HISTORY_LEARNING) {
+	const struct sizing *sizing = &s->d->choice.sizing;
+	if (s->d->choice.policy == NULL || sizing->required_runs == 0 ||
+		p->state != HISTORY_LEARNING) {
 		return otherwise;
 	}
-	const char *done = arena_printf(
-		a, "%u of %d runs have ended and were measured", p->runs, (int)s->required_runs);
-	if (p->runs >= (uint32_t)s->required_runs) {
-		done = arena_printf(a, "Less than the %d minutes of a run were measured",
-			(int)(s->required_run_s / 60));
+	const char *done = arena_printf(s->a, "%u of %d runs have ended and were measured", p->runs,
+		(int)sizing->required_runs);
+	if (p->runs >= (uint32_t)sizing->required_runs) {
+		done = arena_printf(s->a, "Less than the %d minutes of a run were measured",
+			(int)(sizing->required_run_s / 60));
 	}
-	return arena_printf(a, "%s: the target %s.", done,
+	return arena_printf(s->a, "%s: the target %s.", done,
 		p->converted ? "stays, and may grow" : "is shown and not applied");
 }
 
-static void say_history(const struct sized_workload *x, const struct decision *d,
-	const struct picture *p, struct arena *a, struct recommendation *r)
+static void say_history(const struct status *s, const struct worst *p)
 {
-	static const struct say_sentence sentences[] = {
+	static const struct sentence sentences[] = {
 		[HISTORY_NONE] = {"Learning",
 			"No use of its pods was measured yet: the agent of their node tells it, or "
 			"a Prometheus."},
@@ -176,227 +157,174 @@ static void say_history(const struct sized_workload *x, const struct decision *d
 			"Its use is not told any more: what was decided stays. See what should "
 			"tell, the agent of its node or a Prometheus."},
 	};
-	static const struct say_sentence again = {"Relearning",
+	static const struct sentence again = {"Relearning",
 		"Too little of its use is known again: the target stays, and may grow."};
-	bool enough = p->state == HISTORY_SUFFICIENT;
 	bool relearns = p->converted && badness(p->state) > badness(HISTORY_STALE);
-	struct say_sentence say = relearns ? again : sentences[p->state];
+	struct sentence say = relearns ? again : sentences[p->state];
 	if (say.message == NULL) {
-		say.message = why_learning(d, r->history.first_sample_ms, a);
+		say.message = why_learning(s->d, s->r->history.first_sample_ms, s->a);
 	}
-	say.message = d->unread && p->state == HISTORY_LEARNING ? why_unread(p->converted)
-								: say_runs(d, p, a, say.message);
-	say_condition(x, r, RECOMMENDATION_HISTORY_SUFFICIENT,
-		enough ? CONDITION_TRUE : CONDITION_FALSE, say);
+	say.message = s->d->unread && p->state == HISTORY_LEARNING ? why_unread(p->converted)
+								   : say_runs(s, p, say.message);
+	set_condition(s, RECOMMENDATION_HISTORY_SUFFICIENT, p->state == HISTORY_SUFFICIENT, say);
 }
 
-static void say_recommended(const struct sized_workload *x, const struct decision *d,
-	const struct picture *p, struct arena *a, struct recommendation *r)
+static void say_recommended(const struct status *s, const struct worst *p)
 {
-	static const struct say_sentence yes = {
-		"Recommended", "There is a target for the next pod."};
-	struct say_sentence no = {hold_why_name(p->held.why), why_whole(p->held, d, a)};
-	if (p->held.why == HOLD_UNKNOWN || p->shown == 0) {
-		no = (struct say_sentence){"NoHistory",
+	struct sentence say = {hold_why_name(p->held.why), why_whole(p->held, s->d, s->a)};
+	if (p->targets) {
+		say = (struct sentence){"Recommended", "There is a target for the next pod."};
+	} else if (p->held.why == HOLD_UNKNOWN || p->shown == 0) {
+		say = (struct sentence){"NoHistory",
 			"There is no target: compute and memory must both have been measured."};
 	}
-	say_condition(x, r, RECOMMENDATION_RECOMMENDED,
-		p->targets ? CONDITION_TRUE : CONDITION_FALSE, p->targets ? yes : no);
+	set_condition(s, RECOMMENDATION_RECOMMENDED, p->targets, say);
 }
 
-static void say_ready(const struct sized_workload *x, const struct decision *d,
-	const struct picture *p, struct arena *a, struct recommendation *r)
+static void say_ready(const struct status *s, const struct worst *p)
 {
-	static const struct say_sentence apply = {"Ready", "The next pod gets the target."};
-	struct say_sentence why = why_hindered(x, d, p->unsupported, a);
+	struct sentence why = why_hindered(s);
 	const struct recommended_condition *history =
-		&r->conditions[RECOMMENDATION_HISTORY_SUFFICIENT];
-	const struct recommended_condition *target = &r->conditions[RECOMMENDATION_RECOMMENDED];
-	bool ready = why.reason == NULL && p->targets &&
-		     (history->status == CONDITION_TRUE || p->converted);
-	if (ready) {
-		why = d->choice.mode == MODE_AUTOMATE
-			      ? apply
-			      : (struct say_sentence){"Recommending", why_shown(d, a)};
+		&s->r->conditions[RECOMMENDATION_HISTORY_SUFFICIENT];
+	const struct recommended_condition *target = &s->r->conditions[RECOMMENDATION_RECOMMENDED];
+	bool known = history->status == CONDITION_TRUE;
+	bool ready = why.reason == NULL && p->targets && (known || p->converted);
+	if (ready && s->d->choice.mode == MODE_AUTOMATE) {
+		why = (struct sentence){"Ready", "The next pod gets the target."};
+	} else if (ready) {
+		why = (struct sentence){"Recommending", why_shown(s->d, s->a)};
 	} else if (why.reason == NULL) {
-		const struct recommended_condition *c =
-			history->status == CONDITION_TRUE ? target : history;
-		why = (struct say_sentence){c->reason, c->message};
+		why = known ? (struct sentence){target->reason, target->message}
+			    : (struct sentence){history->reason, history->message};
 	}
-	say_condition(x, r, RECOMMENDATION_READY, ready ? CONDITION_TRUE : CONDITION_FALSE, why);
+	set_condition(s, RECOMMENDATION_READY, ready, why);
 }
 
 /* I7: what keeps running pods from the target. */
-static void say_blocked(const struct sized_workload *x, const struct decision *d,
-	const struct picture *p, struct arena *a, struct recommendation *r)
+static void say_blocked(const struct status *s)
 {
-	struct wish_word word;
-	if (p->unsupported) {
-		say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE,
-			(struct say_sentence){"Unsupported",
-				arena_printf(a, "%s It is %s.", why_unsupported(x).message,
-					roll_again(d->config->round_ms, a))});
-	} else if (d->blocked != NULL) {
-		say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE,
-			(struct say_sentence){d->blocked, d->blocker});
-	} else if (wish_explain(x, d, a, &word)) {
-		say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE,
-			(struct say_sentence){word.reason, word.message});
+	struct sentence blocked = {s->d->blocked, s->d->blocker};
+	if (s->x->multi) {
+		blocked = why_unsupported(s->x);
+		blocked.message = arena_printf(s->a, "%s It is %s.", blocked.message,
+			roll_again(s->d->config->round_ms, s->a));
+	}
+	if (blocked.reason != NULL || wish_explain(s->x, s->d, s->a, &blocked)) {
+		set_true(s, RECOMMENDATION_UPDATE_BLOCKED, blocked.reason, blocked.message);
 	}
 }
 
 /* U14. Nothing else that keeps it from being changed is more lasting. */
-static void say_scaler(const struct sized_workload *x, const struct decision *d,
-	const struct picture *p, struct arena *a, struct recommendation *r)
+static void say_scaler(const struct status *s, const struct worst *p)
 {
-	const struct scaler *by = d->scaler;
-	if (by == NULL || p->unsupported) {
+	const struct scaler *by = s->d->scaler;
+	if (by == NULL || s->x->multi) {
 		return;
 	}
-	struct say_sentence say = {hold_why_name(HOLD_SCALED),
-		arena_printf(a,
+	set_true(s, RECOMMENDATION_UPDATE_BLOCKED, hold_why_name(HOLD_SCALED),
+		arena_printf(s->a,
 			"%s %s adds and removes pods by %.*s, which grows when shares shrink: "
 			"compute %s; let it scale by requests or by a queue to have compute sized. "
 			"It is %s.",
-			by->kind, by->name, METRIC_SHOWN, d->scaler_metric,
+			by->kind, by->name, METRIC_SHOWN, s->d->scaler_metric,
 			p->converted ? "stays as it is, and memory is sized" : "is not sized",
-			roll_again(d->config->round_ms, a))};
-	say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE, say);
+			roll_again(s->d->config->round_ms, s->a)));
 }
 
-static void say_rolls(
-	const struct sized_workload *x, const struct decision *d, struct recommendation *r)
+static void say_rollouts(const struct status *s)
 {
-	const struct sized_roll *m = x->roll;
+	const struct sized_roll *m = s->x->roll;
 	if (m == NULL) {
 		return;
 	}
 	if (m->roll.paused != ROLL_UP_TO_DATE) {
-		say_condition(x, r, RECOMMENDATION_PAUSED, CONDITION_TRUE,
-			(struct say_sentence){roll_why_name(m->roll.paused), d->paused});
+		set_true(s, RECOMMENDATION_PAUSED, roll_why_name(m->roll.paused), s->d->paused);
 	}
-	r->last_update = (struct recommended_update){
+	s->r->last_update = (struct recommended_update){
 		(enum update_result)m->result, m->update.at_ms, m->update.reason, m->roll.returns};
 }
 
-static struct say_sentence applied(const struct sized_workload *x, const struct decision *d,
-	const struct recommendation *r, struct arena *a)
+static void say_applied(const struct status *s)
 {
-	if (r->pods.total > 0 && r->pods.up_to_date == r->pods.total) {
-		return (struct say_sentence){"Applied", "Every pod has the target."};
-	}
-	if (wish_waiting(x) > 0) {
-		return (struct say_sentence){"MemoryStays",
-			arena_printf(a,
+	bool all = s->r->pods.total > 0 && s->r->pods.up_to_date == s->r->pods.total;
+	struct sentence say = {"Applied", "Every pod has the target."};
+	if (!all && wish_waiting(s->x) > 0) {
+		say = (struct sentence){"MemoryStays",
+			arena_printf(s->a,
 				"%u of its pods keep the memory that their framework took "
 				"when it started, until they are replaced.",
-				wish_waiting(x))};
+				wish_waiting(s->x))};
+	} else if (!all) {
+		say = (struct sentence){"PodsDiffer", why_differs(s)};
 	}
-	return (struct say_sentence){"PodsDiffer", why_differs(x, d, r, a)};
+	set_condition(s, RECOMMENDATION_APPLIED, all, say);
 }
 
-static void say_rest(const struct sized_workload *x, const struct decision *d,
-	const struct picture *p, struct arena *a, struct recommendation *r)
+static void say_limits(const struct status *s, const struct worst *p)
 {
-	bool all = r->pods.total > 0 && r->pods.up_to_date == r->pods.total;
-	say_condition(x, r, RECOMMENDATION_APPLIED, all ? CONDITION_TRUE : CONDITION_FALSE,
-		applied(x, d, r, a));
 	if (p->capped != CAPPED_BY_NONE) {
-		say_condition(x, r, RECOMMENDATION_CAPPED, CONDITION_TRUE,
-			(struct say_sentence){
-				capped_by_name(p->capped), why_capped(p->capped, d, a)});
+		set_true(s, RECOMMENDATION_CAPPED, capped_by_name(p->capped),
+			why_capped(p->capped, s->d, s->a));
 	}
 	if (p->memory_by != PREALLOC_NOT) {
-		say_condition(x, r, RECOMMENDATION_MEMORY_PREALLOCATED, CONDITION_TRUE,
-			(struct say_sentence){
-				prealloc_by_name(p->memory_by), prealloc_sentence(p->memory_by)});
+		set_true(s, RECOMMENDATION_MEMORY_PREALLOCATED, prealloc_by_name(p->memory_by),
+			prealloc_sentence(p->memory_by));
 	}
 }
 
 /* C6. */
-static void say_clamped(const struct sized_workload *x, const struct decision *d, struct arena *a,
-	struct recommendation *r)
+static void say_clamped(const struct status *s)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
-	const struct share *w = &d->wish, *g = &d->granted;
+	const struct share *w = &s->d->wish, *g = &s->d->granted;
 	if (w->milli == g->milli && w->mib == g->mib) {
 		return;
 	}
-	const char *name = d->choice.policy->built_in ? NULL : d->choice.policy->name;
+	const struct policy *p = s->d->choice.policy;
+	const char *name = p->built_in ? NULL : p->name;
 	struct explain_facts wish = {.want_milli = w->milli, .want_mib = w->mib};
 	struct explain_facts granted = {.want_milli = g->milli, .want_mib = g->mib, .name = name};
 	str_append_text(&text, "A new pod ");
 	explain_clamped(&text, &wish, &granted);
-	say_condition(x, r, RECOMMENDATION_CLAMPED, CONDITION_TRUE,
-		(struct say_sentence){name != NULL ? "PolicyBounds" : "CudaContext",
-			arena_printf(a, "%s.", str_text(&text))});
+	set_true(s, RECOMMENDATION_CLAMPED, name != NULL ? "PolicyBounds" : "CudaContext",
+		arena_printf(s->a, "%s.", str_text(&text)));
 }
 
 /* K3. Nobody ends it for that. */
-static void say_idle(const struct sized_workload *x, const struct decision *d, struct arena *a,
-	struct recommendation *r)
+static void say_idle(const struct status *s)
 {
-	if (x->idle) {
-		say_condition(x, r, RECOMMENDATION_IDLE, CONDITION_TRUE,
-			(struct say_sentence){"NoUse",
-				x->bill.cost > 0
-					? arena_printf(a,
-						  "It computed nothing for %d hours or more; that "
-						  "wastes %s. Nothing ends it for that.",
-						  COST_IDLE_MINUTES / 60,
-						  bill_text(&d->config->bill, a, x->bill.cost))
-					: arena_printf(a,
-						  "It computed nothing for %d hours or more. "
-						  "Nothing ends it for that.",
-						  COST_IDLE_MINUTES / 60)});
+	int64_t cost = s->x->bill.cost;
+	if (!s->x->idle) {
+		return;
 	}
+	set_true(s, RECOMMENDATION_IDLE, "NoUse",
+		arena_printf(s->a,
+			"It computed nothing for %d hours or more%s%s. Nothing ends it for that.",
+			COST_IDLE_MINUTES / 60, cost > 0 ? "; that wastes " : "",
+			cost > 0 ? bill_text(&s->d->config->bill, s->a, cost) : ""));
 }
 
 /* --- a target that waits --- */
 
 /* What is measured asks for another target than the one that is in force: why that stays. */
-static void say_wait(struct recommendation *r, struct hold_part held, struct arena *a)
+static void say_wait(const struct status *s, struct hold_part held)
 {
-	struct recommended_condition *c = &r->conditions[RECOMMENDATION_RECOMMENDED];
-	switch (held.why) {
-	case HOLD_SMALL:
-		c->message = "The target stays: what was measured asks for another one that "
-			     "differs too little from it.";
-		break;
-	case HOLD_DELAY:
-		c->message = arena_printf(a,
-			"The target stays: a smaller one is applied when it was enough for as "
-			"long as the policy asks for%s.",
-			why_not_before(a, held.next_ms));
-		break;
-	case HOLD_ACTIVE:
-		c->message = "The target stays: a smaller one is applied when its pods are idle.";
-		break;
-	case HOLD_SAME:
-	case HOLD_CONVERTS:
-	case HOLD_GROWS:
-	case HOLD_SHRINKS:
-	case HOLD_UNKNOWN:
-	case HOLD_LEARNING:
-	case HOLD_STALE:
-	case HOLD_HEALING:
-	case HOLD_SCALED:
-	case HOLD_WHYS:
-		return;
+	struct recommended_condition *c = &s->r->conditions[RECOMMENDATION_RECOMMENDED];
+	const char *stays = why_stays(held, s->a);
+	if (stays != NULL) {
+		c->message = stays;
+		c->reason = hold_why_name(held.why);
 	}
-	c->reason = hold_why_name(held.why);
 }
 
-static void say_waits(const struct sized_workload *x, struct arena *a, struct recommendation *r)
+static void say_waits(const struct status *s)
 {
-	for (size_t i = 0; i < x->containers.count; i++) {
-		const struct sized_container *c = x->containers.items[i];
-		if (c->converted && container_is_shown(x, c) &&
-			r->conditions[RECOMMENDATION_RECOMMENDED].status == CONDITION_TRUE) {
-			const struct sized_held *h = &c->held;
-			say_wait(r, (struct hold_part){(enum hold_why)h->memory, h->memory_ms}, a);
-			say_wait(
-				r, (struct hold_part){(enum hold_why)h->compute, h->compute_ms}, a);
+	bool recommended = s->r->conditions[RECOMMENDATION_RECOMMENDED].status == CONDITION_TRUE;
+	for (size_t i = 0; recommended && i < s->x->containers.count; i++) {
+		const struct sized_container *c = s->x->containers.items[i];
+		if (c->converted && container_is_shown(s->x, c)) {
+			say_wait(s, c->held_memory);
+			say_wait(s, c->held_compute);
 		}
 	}
 }
@@ -416,12 +344,12 @@ static int64_t next_revision(const struct sized_workload *x)
 }
 
 /* Nobody says how much is enough, and of what: whether it was measured is not judged. */
-static void say_unruled(const struct decision *d, struct recommendation *r)
+static void say_unruled(const struct status *s)
 {
 	static const enum recommendation_condition types[] = {
 		RECOMMENDATION_HISTORY_SUFFICIENT, RECOMMENDATION_RECOMMENDED};
-	for (size_t i = 0; i < COUNT_OF(types) && d->choice.policy == NULL; i++) {
-		struct recommended_condition *c = &r->conditions[types[i]];
+	for (size_t i = 0; i < COUNT_OF(types) && s->d->choice.policy == NULL; i++) {
+		struct recommended_condition *c = &s->r->conditions[types[i]];
 		if (c->status == CONDITION_FALSE) {
 			c->reason = "PolicyNotFound";
 			c->message = "Without its policy nothing is judged.";
@@ -432,6 +360,8 @@ static void say_unruled(const struct decision *d, struct recommendation *r)
 void say_recommendation(const struct sized_workload *x, const struct decision *d, struct arena *a,
 	struct recommendation *r)
 {
+	const struct status s = {x, d, a, r};
+	const struct worst worst = summarize(x);
 	*r = (struct recommendation){
 		.name = x->object,
 		.uid = x->uid,
@@ -445,20 +375,20 @@ void say_recommendation(const struct sized_workload *x, const struct decision *d
 		r->policy = (struct recommended_policy){d->choice.policy->name,
 			d->choice.policy->generation, policy_source_name(d->choice.source)};
 	}
-	say_containers(x, a, r);
-	struct picture p = summarize(x);
-	say_history(x, d, &p, a, r);
-	say_recommended(x, d, &p, a, r);
-	say_waits(x, a, r);
-	say_unruled(d, r);
-	say_ready(x, d, &p, a, r);
-	say_blocked(x, d, &p, a, r);
-	say_scaler(x, d, &p, a, r);
-	say_rest(x, d, &p, a, r);
-	say_rolls(x, d, r);
-	heals_say(x, d, a, r);
-	say_idle(x, d, a, r);
-	say_clamped(x, d, a, r);
+	say_containers(&s);
+	say_history(&s, &worst);
+	say_recommended(&s, &worst);
+	say_waits(&s);
+	say_unruled(&s);
+	say_ready(&s, &worst);
+	say_blocked(&s);
+	say_scaler(&s, &worst);
+	say_applied(&s);
+	say_limits(&s, &worst);
+	say_rollouts(&s);
+	say_healing(&s);
+	say_idle(&s);
+	say_clamped(&s);
 	stamp_new_conditions(r, d->now_ms);
 }
 

@@ -111,7 +111,7 @@ static const char *who_else(const struct sized_workload *x, struct arena *a)
 }
 
 bool wish_explain(const struct sized_workload *x, const struct decision *d, struct arena *a,
-	struct wish_word *ret)
+	struct sentence *ret)
 {
 	char memory[QUANTITY_TEXT_MAX];
 	struct share_fate fate = {SHARE_UNASKED, NULL};

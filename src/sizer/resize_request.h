@@ -2,12 +2,7 @@
 #ifndef SIZER_RESIZE_REQUEST_H
 #define SIZER_RESIZE_REQUEST_H
 
-#include "tracking/decision.h"
-#include "tracking/tracking.h"
-
-struct wish_word {
-	const char *reason, *message;
-};
+#include "status_sentences.h"
 
 /* May the running pods of a workload get the target? */
 void wish_decide(struct sized_workload *x, const struct decision *d);
@@ -17,7 +12,7 @@ void wish_begin(struct sized_workload *x); /* a round */
 void wish_look(const struct sizer_port *engine, struct sized_pod *p);
 /* What keeps a tenant from its target where it runs. False: nothing. */
 bool wish_explain(const struct sized_workload *x, const struct decision *d, struct arena *a,
-	struct wish_word *ret);
+	struct sentence *ret);
 /* Tenants whose memory waits for another pod. */
 uint32_t wish_waiting(const struct sized_workload *x);
 

@@ -68,7 +68,7 @@ static void enter_phase(struct sizer *s, enum sizer_phase phase)
 {
 	s->phase = phase;
 	s->healing.round_counts = phase == SIZER_PODS || phase == SIZER_SWEEP;
-	s->at = 0;
+	s->at = s->class_at = 0;
 }
 
 static void round_begin(struct sizer *s, const struct turn *t)
@@ -88,17 +88,18 @@ static void round_begin(struct sizer *s, const struct turn *t)
 	enter_phase(s, SIZER_NODES);
 }
 
+/* Each phase returns true once it is over. */
+
 /* What their labels tell of their GPUs; what capacity pods found is exact. */
-static void look_at_nodes(struct sizer *s, struct turn *t)
+static bool look_at_nodes(struct sizer *s, struct turn *t)
 {
 	for (; s->at < world_node_slots(t->world); s->at++, t->budget -= NODE_UNITS) {
 		if (t->budget <= 0) {
-			return;
+			return false;
 		}
 		devices_see(&s->supply.devices, t->world, (uint32_t)s->at);
 	}
-	enter_phase(s, SIZER_PODS);
-	s->class = WORLD_CAPACITY;
+	return true;
 }
 
 struct known {
@@ -132,38 +133,31 @@ static void look_at_held(struct sizer *s, const struct world *w, const struct wo
 	shared_gpus_add(&s->supply.shared, wp, &pod, &tenants);
 }
 
-static void look_at_pods(struct sizer *s, struct turn *t)
+static bool look_at_pods(struct sizer *s, struct turn *t)
 {
+	static const enum world_class order[] = {
+		WORLD_CAPACITY, WORLD_TENANT, WORLD_WHOLE, WORLD_PENDING};
 	for (; t->budget > 0; t->budget--) {
-		if (s->at < world_class_count(t->world, s->class)) {
-			const struct world_pod *wp = world_class_at(t->world, s->class, s->at++);
-			if (s->class == WORLD_CAPACITY) {
-				look_at_held(s, t->world, wp);
-			} else {
-				pods_see(s, wp, t->now.policy_ms);
-				surges_see(&s->rollouts, wp, t->now, t->world);
+		enum world_class class = order[s->class_at];
+		if (s->at >= world_class_count(t->world, class)) {
+			if (class == WORLD_CAPACITY) {
+				devices_settle(&s->supply.devices, t->world);
+			}
+			s->at = 0;
+			if (++s->class_at == COUNT_OF(order)) {
+				return true;
 			}
 			continue;
 		}
-		s->at = 0;
-		switch (s->class) {
-		case WORLD_CAPACITY:
-			devices_settle(&s->supply.devices, t->world);
-			s->class = WORLD_TENANT;
-			break;
-		case WORLD_TENANT:
-			s->class = WORLD_WHOLE;
-			break;
-		case WORLD_WHOLE:
-			s->class = WORLD_PENDING;
-			break;
-		case WORLD_PENDING:
-		case WORLD_PROBE:
-		case WORLD_CLASSES:
-			enter_phase(s, SIZER_SWEEP);
-			return;
+		const struct world_pod *wp = world_class_at(t->world, class, s->at++);
+		if (class == WORLD_CAPACITY) {
+			look_at_held(s, t->world, wp);
+		} else {
+			pods_see(s, wp, t->now.policy_ms);
+			surges_see(&s->rollouts, wp, t->now, t->world);
 		}
 	}
+	return false;
 }
 
 /* The lists are in no order and change between slices, so one that was not met may be there. */
@@ -172,11 +166,11 @@ static bool is_gone(const struct world_pod *wp)
 	return wp == NULL || wp->deleting || world_pod_terminal(wp);
 }
 
-static void drop_gone_pods(struct sizer *s, struct turn *t)
+static bool drop_gone_pods(struct sizer *s, struct turn *t)
 {
 	for (; s->at < s->tracking.pods.count; t->budget--) {
 		if (t->budget <= 0) {
-			return;
+			return false;
 		}
 		struct sized_pod *p = s->tracking.pods.items[s->at];
 		bool missed = p->round != s->tracking.round;
@@ -196,14 +190,12 @@ static void drop_gone_pods(struct sizer *s, struct turn *t)
 	s->recalled = true;
 	gpus_settle(&s->supply.gpus);
 	others_forget(&s->healing.others, t->now.policy_ms - HEALS_USED_MS);
-	enter_phase(s, SIZER_BILLS);
+	return true;
 }
 
-static void count_bill(struct sizer *s, struct turn *t)
+static bool count_bill(struct sizer *s, struct turn *t)
 {
-	if (bills_step(&s->bills, t->world, t->now.policy_ms, &t->budget)) {
-		enter_phase(s, SIZER_WORKLOADS);
-	}
+	return bills_step(&s->bills, t->world, t->now.policy_ms, &t->budget);
 }
 
 /* --- workloads --- */
@@ -352,14 +344,13 @@ static void round_finish(struct sizer *s)
 	if (!s->tracking.pace.skipped) {
 		s->tracking.pace.next_from = 0;
 	}
-	enter_phase(s, SIZER_RESTS);
 }
 
-static void look_at_workloads(struct sizer *s, struct turn *t)
+static bool look_at_workloads(struct sizer *s, struct turn *t)
 {
 	while (s->at < s->tracking.workloads.count) {
 		if (t->budget <= 0) {
-			return;
+			return false;
 		}
 		size_t slot = (s->from + s->at) % s->tracking.workloads.count;
 		struct sized_workload *x = s->tracking.workloads.items[slot];
@@ -372,19 +363,30 @@ static void look_at_workloads(struct sizer *s, struct turn *t)
 		count_workload(s, x);
 		s->at++;
 	}
-	enter_phase(s, SIZER_WISHES);
+	return true;
 }
 
-static void look_for_wishes(struct sizer *s, struct turn *t)
+static bool request_resizes(struct sizer *s, struct turn *t)
 {
 	for (; s->at < s->tracking.pods.count; s->at++, t->budget--) {
 		if (t->budget <= 0) {
-			return;
+			return false;
 		}
 		wish_pod(&s->tracking, s->tracking.pods.items[s->at]);
 	}
 	round_finish(s);
+	return true;
 }
+
+/* A round: its phases, in their order. */
+static bool (*const phases[])(struct sizer *s, struct turn *t) = {
+	[SIZER_NODES] = look_at_nodes,
+	[SIZER_PODS] = look_at_pods,
+	[SIZER_SWEEP] = drop_gone_pods,
+	[SIZER_BILLS] = count_bill,
+	[SIZER_WORKLOADS] = look_at_workloads,
+	[SIZER_REQUESTS] = request_resizes,
+};
 
 void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, uint32_t budget,
 	struct plan *plan)
@@ -417,27 +419,8 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 		round_begin(s, &t);
 	}
 	while (s->phase != SIZER_RESTS && t.budget > 0) {
-		switch (s->phase) {
-		case SIZER_NODES:
-			look_at_nodes(s, &t);
-			break;
-		case SIZER_PODS:
-			look_at_pods(s, &t);
-			break;
-		case SIZER_SWEEP:
-			drop_gone_pods(s, &t);
-			break;
-		case SIZER_BILLS:
-			count_bill(s, &t);
-			break;
-		case SIZER_WORKLOADS:
-			look_at_workloads(s, &t);
-			break;
-		case SIZER_WISHES:
-			look_for_wishes(s, &t);
-			break;
-		case SIZER_RESTS:
-			break;
+		if (phases[s->phase](s, &t)) {
+			enter_phase(s, s->phase == SIZER_REQUESTS ? SIZER_RESTS : s->phase + 1);
 		}
 	}
 	plan->unfinished = s->phase != SIZER_RESTS;

@@ -11,14 +11,15 @@
 #include "supply/supply.h"
 #include "tracking/tracking.h"
 
+/* Of a round, in their order. */
 enum sizer_phase {
-	SIZER_RESTS,
+	SIZER_RESTS, /* no round is under way */
 	SIZER_NODES,
-	SIZER_PODS,
-	SIZER_SWEEP,
+	SIZER_PODS,  /* who is there, and has what */
+	SIZER_SWEEP, /* who is gone */
 	SIZER_BILLS,
 	SIZER_WORKLOADS,
-	SIZER_WISHES
+	SIZER_REQUESTS, /* tenants that should have another share where they run */
 };
 
 /* Checkpoints. */
@@ -42,12 +43,12 @@ struct sizer {
 	bool recalled; /* runs that had ended before it led were looked at */
 	/* the round */
 	enum sizer_phase phase;
-	enum world_class class;
-	size_t at, from;  /* where the round is, and where it began */
-	int64_t round_at; /* monotonic; when the next round begins */
-	uint32_t waiting; /* workloads whose write has to wait */
-	size_t wait_at;	  /* the first of these to be looked at next */
-	int64_t managing; /* pods of automated workloads, counted in this round */
+	size_t at, class_at; /* where the phase is: in a list, and which class of pods that is of */
+	size_t from;	     /* the workload with which the round began */
+	int64_t round_at;    /* monotonic; when the next round begins */
+	uint32_t waiting;    /* workloads whose write has to wait */
+	size_t wait_at;	     /* the first of these to be looked at next */
+	int64_t managing;    /* pods of automated workloads, counted in this round */
 };
 
 #endif

@@ -1,12 +1,34 @@
 /* Who keeps a workload from its target, in words. */
 #include "status_sentences.h"
 
+#include "model/names.h"
+
 static const char *policy_name_of(const struct decision *d)
 {
 	return d->choice.policy != NULL ? text_or(d->choice.policy->name, "?") : "?";
 }
 
-const char *why_not_before(struct arena *a, int64_t next_ms)
+void set_condition(const struct status *s, enum recommendation_condition type, bool is_true,
+	struct sentence say)
+{
+	const struct sized_said *said = &s->x->said;
+	enum condition_status status = is_true ? CONDITION_TRUE : CONDITION_FALSE;
+	s->r->conditions[type] = (struct recommended_condition){
+		.status = status,
+		.reason = say.reason,
+		.message = say.message,
+		.since_ms = said->status[type] == status ? said->since_s[type] * INT64_C(1000) : 0,
+	};
+}
+
+void set_true(const struct status *s, enum recommendation_condition type, const char *reason,
+	const char *message)
+{
+	set_condition(s, type, true, (struct sentence){reason, message});
+}
+
+/* The time that is waited for, as the end of a sentence; "": none is. */
+static const char *not_before(struct arena *a, int64_t next_ms)
 {
 	char text[TIME_TEXT_MAX];
 	return next_ms > 0 ? arena_printf(a, ", not before %s", time_format(next_ms, text)) : "";
@@ -14,76 +36,85 @@ const char *why_not_before(struct arena *a, int64_t next_ms)
 
 const char *why_whole(struct hold_part held, const struct decision *d, struct arena *a)
 {
-	switch (held.why) {
-	case HOLD_DELAY:
+	if (held.why == HOLD_DELAY) {
 		return arena_printf(a,
 			"The next pod stays whole until a share was enough for the policy's "
 			"scaleDownDelaySeconds%s.",
-			why_not_before(a, held.next_ms));
-	case HOLD_ACTIVE:
+			not_before(a, held.next_ms));
+	}
+	if (held.why == HOLD_ACTIVE) {
 		return arena_printf(a,
 			"The next pod stays whole until its pods computed nothing for %d minutes.",
 			(int)(d->choice.sizing.shrink_idle_s / 60));
-	case HOLD_HEALING:
-		return arena_printf(a, "The next pod stays whole: a share was too small for it%s.",
-			why_not_before(a, held.next_ms));
-	case HOLD_SCALED:
-		return "The next pod stays whole: a horizontal autoscaler adds pods by how much "
-		       "of its GPU one uses, so compute is not sized, and memory alone makes no "
-		       "room for others.";
-	case HOLD_STALE:
-		return "The next pod stays whole: its use is not told any more.";
-	case HOLD_SAME:
-	case HOLD_SMALL:
-	case HOLD_CONVERTS:
-	case HOLD_GROWS:
-	case HOLD_SHRINKS:
-	case HOLD_UNKNOWN:
-	case HOLD_LEARNING:
-	case HOLD_WHYS:
-		break;
 	}
-	return "The next pod stays whole: it waits until a smaller share may be applied.";
+	if (held.why == HOLD_HEALING) {
+		return arena_printf(a, "The next pod stays whole: a share was too small for it%s.",
+			not_before(a, held.next_ms));
+	}
+	return held.why == HOLD_SCALED
+		       ? "The next pod stays whole: a horizontal autoscaler adds pods by how much "
+			 "of its GPU one uses, so compute is not sized, and memory alone makes no "
+			 "room for others."
+	       : held.why == HOLD_STALE
+		       ? "The next pod stays whole: its use is not told any more."
+		       : "The next pod stays whole: it waits until a smaller share may be applied.";
 }
 
-struct say_sentence why_unsupported(const struct sized_workload *x)
+const char *why_stays(struct hold_part held, struct arena *a)
 {
-	return (struct say_sentence){"Unsupported",
+	if (held.why == HOLD_DELAY) {
+		return arena_printf(a,
+			"The target stays: a smaller one is applied when it was enough for as "
+			"long as the policy asks for%s.",
+			not_before(a, held.next_ms));
+	}
+	return held.why == HOLD_SMALL
+		       ? "The target stays: what was measured asks for another one that differs "
+			 "too little from it."
+	       : held.why == HOLD_ACTIVE
+		       ? "The target stays: a smaller one is applied when its pods are idle."
+		       : NULL;
+}
+
+struct sentence why_unsupported(const struct sized_workload *x)
+{
+	return (struct sentence){"Unsupported",
 		x->parted ? "Several containers of its pods ask for a GPU: this is only a "
 			    "recommendation."
 			  : "Its pods ask for several GPUs: this is only a recommendation."};
 }
 
-struct say_sentence why_hindered(
-	const struct sized_workload *x, const struct decision *d, bool unsupported, struct arena *a)
+struct sentence why_hindered(const struct status *s)
 {
+	const struct decision *d = s->d;
+	const struct policy *p = d->choice.policy;
 	if (d->choice.reason == REASON_POLICY_NOT_FOUND) {
-		return (struct say_sentence){"PolicyNotFound",
-			arena_printf(a,
+		return (struct sentence){"PolicyNotFound",
+			arena_printf(s->a,
 				"GPUPolicy %s does not exist, which its pods, their namespace or "
 				"their group ask for: nothing changes until it does.",
 				d->missing)};
 	}
 	if (d->choice.excluded) {
-		return (struct say_sentence){"Excluded",
+		return (struct sentence){"Excluded",
 			"Excluded by an annotation, " NOTE_EXCLUDE " of its pods or " NOTE_DEFAULT
 			"exclude of their namespace: pods stay whole."};
 	}
 	if (d->choice.mode == MODE_DISABLED) {
-		return (struct say_sentence){
-			"Disabled", arena_printf(a,
+		return (struct sentence){
+			"Disabled", arena_printf(s->a,
 					    "The mode is Disabled, by the policy %s or the "
 					    "annotation " NOTE_MODE ": pods stay whole.",
 					    policy_name_of(d))};
 	}
-	if (d->choice.policy != NULL && policy_never_sizes(d->choice.policy, x->key.kind)) {
-		return (struct say_sentence){"NeverSized",
-			arena_printf(a,
+	if (p != NULL && policy_never_sizes(p, s->x->key.kind)) {
+		return (struct sentence){"NeverSized",
+			arena_printf(s->a,
 				"The policy %s has the strategy Never for its kind, %s "
 				"(update.byKind): pods stay whole.",
-				policy_name_of(d), x->key.kind)};
+				policy_name_of(d), s->x->key.kind)};
 	}
-	return unsupported ? why_unsupported(x) : (struct say_sentence){NULL, NULL};
+	return s->x->multi ? why_unsupported(s->x) : (struct sentence){NULL, NULL};
 }
 
 const char *why_learning(const struct decision *d, int64_t first_ms, struct arena *a)
@@ -122,25 +153,24 @@ const char *why_shown(const struct decision *d, struct arena *a)
 				 policy_name_of(d));
 }
 
-const char *why_differs(const struct sized_workload *x, const struct decision *d,
-	const struct recommendation *r, struct arena *a)
+const char *why_differs(const struct status *s)
 {
-	const char *why = NULL;
-	if (r->conditions[RECOMMENDATION_UPDATE_BLOCKED].status == CONDITION_TRUE) {
+	const struct recommended_condition *conditions = s->r->conditions;
+	const char *why =
+		s->x->fates[SHARE_UNDERWAY] > 0 ? "shares are being changed where they run" : NULL;
+	if (conditions[RECOMMENDATION_UPDATE_BLOCKED].status == CONDITION_TRUE) {
 		why = "UpdateBlocked says what keeps them";
-	} else if (r->conditions[RECOMMENDATION_READY].status != CONDITION_TRUE) {
+	} else if (conditions[RECOMMENDATION_READY].status != CONDITION_TRUE) {
 		why = "Ready says why";
-	} else if (d->choice.mode != MODE_AUTOMATE) {
+	} else if (s->d->choice.mode != MODE_AUTOMATE) {
 		why = "its mode changes none";
-	} else if (x->heal.paused) {
+	} else if (s->x->heal.paused) {
 		why = "Paused says why; one that is deleted comes back with it";
-	} else if (d->course != NULL) {
-		why = d->course;
-	} else if (x->fates[SHARE_UNDERWAY] > 0) {
-		why = "shares are being changed where they run";
+	} else if (s->d->course != NULL) {
+		why = s->d->course;
 	}
 	return why == NULL ? "Not every pod has the target."
-			   : arena_printf(a, "Not every pod has the target: %s.", why);
+			   : arena_printf(s->a, "Not every pod has the target: %s.", why);
 }
 
 const char *why_capped(enum capped_by by, const struct decision *d, struct arena *a)

@@ -160,29 +160,40 @@ static bool checkpoint_is_due(const struct sizer *s, const struct sized_workload
 	       news && old && now.mono_ms >= c->save.retry_ms;
 }
 
-struct due {
-	struct sized_workload *x;
-	struct sized_container *c;
+/* All containers of all workloads, one after the other. */
+struct container_walk {
+	size_t workload, container; /* the next one */
+	struct sized_workload *x;   /* that one is of, and */
+	struct sized_container *c;  /* the one */
 };
 
-static struct due oldest(struct sizer *s, struct sizer_now now)
+static bool walk_next(const struct sizer *s, struct container_walk *w)
 {
-	struct due found = {NULL, NULL};
-	for (size_t i = 0; i < s->tracking.workloads.count; i++) {
-		struct sized_workload *x = s->tracking.workloads.items[i];
-		for (size_t k = 0; k < x->containers.count; k++) {
-			struct sized_container *c = x->containers.items[k];
-			if (checkpoint_is_due(s, x, c, now) &&
-				(found.c == NULL || c->save.at_ms < found.c->save.at_ms)) {
-				found = (struct due){x, c};
-			}
+	for (; w->workload < s->tracking.workloads.count; w->workload++, w->container = 0) {
+		w->x = s->tracking.workloads.items[w->workload];
+		if (w->container < w->x->containers.count) {
+			w->c = w->x->containers.items[w->container++];
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct container_walk oldest_due(const struct sizer *s, struct sizer_now now)
+{
+	struct container_walk found = {.c = NULL}, w = {.c = NULL};
+	while (walk_next(s, &w)) {
+		if (checkpoint_is_due(s, w.x, w.c, now) &&
+			(found.c == NULL || w.c->save.at_ms < found.c->save.at_ms)) {
+			found = w;
 		}
 	}
 	return found;
 }
 
 /* False: there is more than a checkpoint holds. */
-static bool save(struct sizer *s, const struct due *d, struct sizer_now now, struct plan *plan)
+static bool save(
+	struct sizer *s, const struct container_walk *d, struct sizer_now now, struct plan *plan)
 {
 	CLEANUP(str_finish) struct str bytes = STR_INIT(CHECKPOINT_BYTES_MAX);
 	struct arena *a = &plan->arena;
@@ -218,12 +229,10 @@ static bool save(struct sizer *s, const struct due *d, struct sizer_now now, str
 
 static size_t under_way(const struct sizer *s)
 {
+	struct container_walk w = {.c = NULL};
 	size_t n = 0;
-	for (size_t i = 0; i < s->tracking.workloads.count; i++) {
-		const struct sized_workload *x = s->tracking.workloads.items[i];
-		for (size_t k = 0; k < x->containers.count; k++) {
-			n += x->containers.items[k]->save.action != 0;
-		}
+	while (walk_next(s, &w)) {
+		n += w.c->save.action != 0;
 	}
 	return n;
 }
@@ -235,11 +244,11 @@ void save_step(struct sizer *s, struct sizer_now now, struct plan *plan)
 		return;
 	}
 	size_t room = s->tracking.ending ? SAVES_LAST - under_way(s) : SAVES_AT_ONCE;
-	struct due d = {NULL, NULL};
+	struct container_walk d = {.c = NULL};
 	for (; room > 0 &&
 		(s->tracking.ending || write_pace_take(&s->tracking.pace, PACE_FIGURES_AT));
 		room--) {
-		d = oldest(s, now);
+		d = oldest_due(s, now);
 		if (d.c == NULL) {
 			break;
 		}
@@ -266,29 +275,27 @@ static void adopt_existing_checkpoint(
 
 bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struct outcome *o)
 {
-	const struct fault *f = &o->fault;
-	for (size_t i = 0; i < s->tracking.workloads.count; i++) {
-		const struct sized_workload *x = s->tracking.workloads.items[i];
-		for (size_t k = 0; k < x->containers.count; k++) {
-			struct sized_save *save = &x->containers.items[k]->save;
-			if (save->action != id) {
-				continue;
-			}
-			save->action = 0;
-			if (f->kind == FAULT_NONE) {
-				save->exists = true;
-				save->at_ms = save->asked_ms;
-				save->samples = save->asked_samples;
-			} else if (o->exists) {
-				adopt_existing_checkpoint(s, save, o, now);
-			} else {
-				save->exists = save->exists && f->kind != FAULT_NOT_FOUND;
-				save->retry_ms = now.mono_ms + AGAIN_MS;
-			}
-			return true;
-		}
+	struct container_walk w = {.c = NULL};
+	bool found = false;
+	while (!found && walk_next(s, &w)) {
+		found = w.c->save.action == id;
 	}
-	return false;
+	if (!found) {
+		return false;
+	}
+	struct sized_save *save = &w.c->save;
+	save->action = 0;
+	if (o->fault.kind == FAULT_NONE) {
+		save->exists = true;
+		save->at_ms = save->asked_ms;
+		save->samples = save->asked_samples;
+	} else if (o->exists) {
+		adopt_existing_checkpoint(s, save, o, now);
+	} else {
+		save->exists = save->exists && o->fault.kind != FAULT_NOT_FOUND;
+		save->retry_ms = now.mono_ms + AGAIN_MS;
+	}
+	return true;
 }
 
 void sizer_end(struct sizer *s)
@@ -298,13 +305,10 @@ void sizer_end(struct sizer *s)
 
 bool sizer_ended(const struct sizer *s, struct sizer_now now)
 {
-	for (size_t i = 0; i < s->tracking.workloads.count; i++) {
-		const struct sized_workload *x = s->tracking.workloads.items[i];
-		for (size_t k = 0; k < x->containers.count; k++) {
-			const struct sized_container *c = x->containers.items[k];
-			if (c->save.action != 0 || checkpoint_is_due(s, x, c, now)) {
-				return false;
-			}
+	struct container_walk w = {.c = NULL};
+	while (walk_next(s, &w)) {
+		if (w.c->save.action != 0 || checkpoint_is_due(s, w.x, w.c, now)) {
+			return false;
 		}
 	}
 	return true;

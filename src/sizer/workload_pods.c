@@ -43,23 +43,23 @@ void runs_end(struct sized_pod *p, const struct world_pod *wp)
 	}
 }
 
-void runs_recall(struct sizer *s, const struct world_pod *wp)
+/* It had ended before anything was looked at: nobody may have counted it. */
+static void runs_recall(struct tracking *s, const struct world_pod *wp)
 {
 	struct pod pod;
 	struct workload w;
-	arena_reset(&s->tracking.scratch);
+	arena_reset(&s->scratch);
 	if (!run_succeeded(wp) || wp->gpu->container == NULL ||
-		!world_pod_unpack(wp, &s->tracking.scratch, &pod)) {
+		!world_pod_unpack(wp, &s->scratch, &pod)) {
 		return;
 	}
-	workload_of(s->tracking.config.groups, s->tracking.config.owners, &pod,
-		&s->tracking.scratch, &w);
+	workload_of(s->config.groups, s->config.owners, &pod, &s->scratch, &w);
 	if (w.key.name == NULL || w.top.pending) {
 		return;
 	}
 	/* Of a workload that nobody knows nothing was measured: none is made. */
-	struct sized_workload *x = sized_find(
-		&s->tracking, w.key.ns, workload_object_name(&w.key, &s->tracking.scratch));
+	struct sized_workload *x =
+		sized_find(s, w.key.ns, workload_object_name(&w.key, &s->scratch));
 	struct sized_container *c = x != NULL ? sized_container_find(x, wp->gpu->container) : NULL;
 	if (c != NULL) {
 		add_run(c, wp->gpu->created_ms, false);
@@ -68,12 +68,12 @@ void runs_recall(struct sizer *s, const struct world_pod *wp)
 
 /* --- what they have --- */
 
-static void begin_tally(const struct sizer *s, struct sized_workload *x)
+static void begin_tally(struct sized_workload *x, uint32_t round)
 {
-	if (x->round == s->tracking.round) {
+	if (x->round == round) {
 		return;
 	}
-	x->round = s->tracking.round;
+	x->round = round;
 	x->multi = x->parted = x->vain = false;
 	x->newest = NULL;
 	wish_begin(x);
@@ -138,7 +138,8 @@ static void note_vain(struct sized_pod *p, const struct world_pod *wp, int64_t n
 	p->of->vain_s = p->of->vain_s != 0 ? p->of->vain_s : (uint32_t)(since_ms / 1000);
 }
 
-static void tally(struct sizer *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms)
+static void tally(const struct supply *supply, struct sized_pod *p, const struct world_pod *wp,
+	int64_t now_ms)
 {
 	const struct world_gpu *g = wp->gpu;
 	note_vain(p, wp, now_ms);
@@ -156,7 +157,7 @@ static void tally(struct sizer *s, struct sized_pod *p, const struct world_pod *
 	if (g->class == WORLD_TENANT) {
 		tally_tenant(&c->tally, g, &c->in_force);
 	} else {
-		tally_whole(&c->tally, wp, &c->in_force, supply_gpu_mib(&s->supply, p->heal.node));
+		tally_whole(&c->tally, wp, &c->in_force, supply_gpu_mib(supply, p->heal.node));
 	}
 }
 
@@ -182,7 +183,7 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	const struct world_gpu *g = wp->gpu;
 	if (world_pod_terminal(wp) || wp->deleting) {
 		if (!s->recalled && pods_find(&s->tracking, world_pod_uid(wp)) == NULL) {
-			runs_recall(s, wp);
+			runs_recall(&s->tracking, wp);
 		}
 		return;
 	}
@@ -195,7 +196,7 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 		return;
 	}
 	struct sized_workload *x = p->of;
-	begin_tally(s, x);
+	begin_tally(x, s->tracking.round);
 	if (x->strange) {
 		(void)strangers_count(&s->strangers, &x->key, world_pod_milli(wp));
 	}
@@ -214,7 +215,7 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	if (x->newest == NULL || p->created_ms > x->newest->created_ms) {
 		x->newest = p;
 	}
-	tally(s, p, wp, now_ms);
+	tally(&s->supply, p, wp, now_ms);
 	heals_see(&s->healing, p, wp, now_ms);
 	wish_look(&s->tracking.config.engine, p);
 }
@@ -243,7 +244,7 @@ static const char *figure_container(const struct sized_pod *p, const struct size
 	return p->feed_count == 1 ? p->feeds[0].container->name : NULL;
 }
 
-static void classify(const struct sizer *s, const struct sized_pod *p, struct sized_feed *f,
+static void classify(const struct supply *supply, const struct sized_pod *p, struct sized_feed *f,
 	const struct history_sample *sample, bool hinted)
 {
 	struct history_kept *kept = history_kept(f->container->history);
@@ -256,7 +257,7 @@ static void classify(const struct sizer *s, const struct sized_pod *p, struct si
 		.started_ms = p->created_ms,
 		.used_mib = sample->mem_bytes != METERED_ABSENT ? sample->mem_bytes >> 20
 								: METERED_ABSENT,
-		.visible_mib = supply_gpu_mib(&s->supply, p->heal.node),
+		.visible_mib = supply_gpu_mib(supply, p->heal.node),
 		.now_ms = sample->at_ms,
 	};
 	kept->memory_class = (uint8_t)prealloc_classify(
@@ -282,7 +283,7 @@ static void take_figure(struct sizer *s, struct sized_pod *p, const struct sizer
 	}
 	feed->container->seen_ms = now_ms;
 	if (history_take(feed->container->history, &feed->feed, &sample, now_ms)) {
-		classify(s, p, feed, &sample, pools_told(use->app));
+		classify(&s->supply, p, feed, &sample, pools_told(use->app));
 		heals_take(&s->healing, p, feed, &sample,
 			use->app != NULL ? use->app->waiting : METERED_ABSENT);
 	}

@@ -136,26 +136,12 @@ static struct recommend_answer recommend(const struct sized_workload *x, struct 
 static struct share shown_whole(
 	const struct share *all, const struct share *wanted, enum hold_why why)
 {
-	static const struct share nothing = {0, 0};
-	switch (why) {
-	case HOLD_LEARNING:
+	if (why == HOLD_LEARNING) {
 		return *wanted;
-	case HOLD_SAME:
-	case HOLD_SMALL:
-		return (struct share){FULL_MILLI, all->mib > 0 ? all->mib : wanted->mib};
-	case HOLD_CONVERTS:
-	case HOLD_GROWS:
-	case HOLD_SHRINKS:
-	case HOLD_UNKNOWN:
-	case HOLD_STALE:
-	case HOLD_DELAY:
-	case HOLD_HEALING:
-	case HOLD_SCALED:
-	case HOLD_ACTIVE:
-	case HOLD_WHYS:
-		break;
 	}
-	return nothing;
+	bool stays = why == HOLD_SAME || why == HOLD_SMALL;
+	return stays ? (struct share){FULL_MILLI, all->mib > 0 ? all->mib : wanted->mib}
+		     : (struct share){0, 0};
 }
 
 /* The GPU that its pods have, as far as that is known. */
@@ -200,8 +186,8 @@ static void keep_decision(struct sized_container *c, const struct history_facts 
 		.compute_known = a->usage.compute_known,
 		.memory_known = a->usage.memory_known,
 	};
-	c->held = (struct sized_held){held->compute.next_ms, held->memory.next_ms,
-		(uint8_t)held->compute.why, (uint8_t)held->memory.why};
+	c->held_compute = held->compute;
+	c->held_memory = held->memory;
 }
 
 /* A person's bounds hold at once, for they are no saving: admission and the engine give no share

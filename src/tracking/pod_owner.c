@@ -72,17 +72,13 @@ static struct sized_workload *workload_of_pod(
 	return x;
 }
 
-struct sized_workload *pods_workload(struct tracking *s, const struct world_pod *wp)
-{
-	struct whose whose = {.advised = false};
-	return workload_of_pod(s, wp, &whose);
-}
-
-struct sized_workload *pods_advised(struct tracking *s, const struct world_pod *wp)
+struct sized_workload *pods_workload(
+	struct tracking *s, const struct world_pod *wp, bool *ret_advised)
 {
 	struct whose whose = {.advised = false};
 	struct sized_workload *x = workload_of_pod(s, wp, &whose);
-	return whose.advised ? x : NULL;
+	*ret_advised = whose.advised;
+	return x;
 }
 
 /* Each only grows. */
