@@ -26,7 +26,7 @@ static void warn_doubled(const struct picture *picture, struct holder *h,
 void report_doubled_gpus(const struct picture *picture, struct emitter *out)
 {
 	out->report->gpus_doubled = 0;
-	for (uint32_t i = 0; i < picture->snap_gpus.count; i++) {
+	for (uint32_t i = 0; picture->kept.doubled && i < picture->snap_gpus.count; i++) {
 		const struct snap_gpu *gpu = &picture->snap_gpus.items[i];
 		if (!gpu->repeats && gpu->same == WORLD_NONE) {
 			continue;

@@ -193,8 +193,9 @@ void health_look(struct ailments *ailments)
 
 static struct ailment *ailment_of(const struct ailments *ailments, const struct holder *h)
 {
-	return h->pod.identity != NULL ? ailment_find(ailments, h->pod.identity->uuid, h->node)
-				       : NULL;
+	return ailments->count > 0 && h->pod.identity != NULL
+		       ? ailment_find(ailments, h->pod.identity->uuid, h->node)
+		       : NULL;
 }
 
 bool health_is_bad(struct ailments *ailments, const struct holder *h)

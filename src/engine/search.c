@@ -110,7 +110,8 @@ void searches_plan(struct orphans *orphans)
 	for (size_t i = 0; i < orphans->searches.count; i++) {
 		want(&orphans->searches.items[i], &picture->snap.nodes.items[i]);
 	}
-	for (size_t i = 0; i < picture->snap_gpus.count; i++) {
+	size_t gpus = orphans->searches.count > 0 ? picture->snap_gpus.count : 0;
+	for (size_t i = 0; i < gpus; i++) {
 		struct place_gpu *g = &picture->snap.gpus.items[i];
 		const struct holder *h = picture->snap_gpus.items[i].holder;
 		/* What is left of a search that is over is anybody's who comes before it goes. */

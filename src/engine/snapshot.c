@@ -20,6 +20,18 @@ static const char *uuid_of(const struct pod *pod)
 	return pod->identity != NULL ? pod->identity->uuid : NULL;
 }
 
+static void holder_read(struct holder *h, const struct world_pod *p)
+{
+	struct arena before = h->arena;
+	h->arena = (struct arena){.block_bytes = 2048};
+	struct pod pod = pod_of(p, &h->arena);
+	h->told_anew = h->told_anew || !text_equals(uuid_of(&h->pod), uuid_of(&pod));
+	arena_finish(&before);
+	h->pod = pod;
+	h->stamp = p->gpu->stamp;
+	h->mps = pod_is_mps(&h->pod);
+}
+
 /* What the watch shows replaces what was assumed. */
 static void holder_refresh(struct book *book, struct holder *h, const struct world_pod *p)
 {
@@ -29,14 +41,7 @@ static void holder_refresh(struct book *book, struct holder *h, const struct wor
 		see_acked(h);
 		return;
 	}
-	struct arena before = h->arena;
-	h->arena = (struct arena){.block_bytes = 2048};
-	struct pod pod = pod_of(p, &h->arena);
-	h->told_anew = h->told_anew || !text_equals(uuid_of(&h->pod), uuid_of(&pod));
-	arena_finish(&before);
-	h->pod = pod;
-	h->stamp = p->gpu->stamp;
-	h->mps = pod_is_mps(&h->pod);
+	holder_read(h, p);
 	bool met = h->uid == NULL && h->node == NULL;
 	if (h->uid != NULL && !text_equals(h->uid, h->pod.uid)) {
 		/* The name was used again: nothing that was assumed holds. */

@@ -45,22 +45,27 @@ struct place_verdict walk_best_fit(const struct snapshot *s, const struct place_
 {
 	struct place_verdict v = {
 		.gpu = PLACE_NOWHERE, .node = PLACE_NOWHERE, .reason = REASON_NO_GPU_NODE};
+	int64_t milli = 0, mib = 0, usable_mib = INT64_MIN;
 	for (uint32_t i = 0; i < s->gpus.count; i++) {
 		const struct place_gpu *g = &s->gpus.items[i];
-		int64_t milli, mib;
-		/* What is worse than one that fits is no miss to tell of either. */
+		/* Where one fits, nobody asks for a miss. */
 		bool worse =
 			v.gpu != PLACE_NOWHERE && !place_better(s, r, g, &s->gpus.items[v.gpu]);
 		if (g->kept_by != 0 || worse) {
 			continue;
 		}
-		place_share(r, g->usable_mib, &milli, &mib);
+		if (g->usable_mib != usable_mib) {
+			usable_mib = g->usable_mib;
+			place_share(r, usable_mib, &milli, &mib);
+		}
 		enum reason reason = place_gpu_fits(g, r, milli, mib);
 		if (reason == REASON_NONE && !node_serves(s, r, &s->nodes.items[g->node], &v)) {
 			reason = REASON_NODE_UNFIT;
 		}
-		if (reason != REASON_NONE) {
+		if (reason != REASON_NONE && v.gpu == PLACE_NOWHERE) {
 			note_gpu_miss(&v, s, i, r, reason);
+		}
+		if (reason != REASON_NONE) {
 			continue;
 		}
 		v.gpu = i;
