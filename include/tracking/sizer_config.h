@@ -13,7 +13,7 @@
 #include "model/reason.h"
 #include "model/share.h"
 #include "model/unfit.h"
-#include "model/zone.h"
+#include "base/zone.h"
 
 struct around;
 struct groups;

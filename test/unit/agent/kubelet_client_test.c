@@ -1,7 +1,7 @@
 /* Asking the kubelet: what it says reaches the pods, and what it does not say harms nobody. */
 #include "kubelet_client.h"
 
-#include "../codec/proto_lines.h"
+#include "../formats/proto_lines.h"
 #include "../io/h2_stub.h"
 #include "base/alloc.h"
 #include "base/clock.h"
