@@ -8,7 +8,7 @@
 extern const struct record_table pair_table, term_table, node_term_table, selector_table;
 extern const struct record_table amount_table, toleration_table, owner_table;
 
-/* src/record/pod_table.c. All that a decision reads of one; not what only admission fills. */
+/* src/record/pod_tables.c. All that a decision reads of one; not what only admission fills. */
 extern const struct record_table pod_table, grant_table, ledger_table;
 extern const struct record_table inject_claim_table, inject_sight_table;
 /* Of a pod what it says of nodes: selectors and affinity; tolerations. */
