@@ -110,7 +110,7 @@ def drift(grower, pool):
 
 
 def test_c39_a_node_with_tenants_that_drifted_is_replaced_and_not_where_one_must_not_be_disrupted(stack, grower, name):
-    """Within the grace of the first. The second's turn would be before."""
+    """The one that must not be has drifted first, so that its turn has come by the time that the other one has moved."""
     web, kept = name(), name()
     deploy(stack, web, 2, "0.4")
     deploy(stack, kept, 1, "0.4", "kept", annotations={KEEP: "true"})
