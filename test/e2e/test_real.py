@@ -87,30 +87,38 @@ def test_s5_the_driver_wins_against_the_variable(stack, node, name):
     assert said and said[0]["uuid"] == other, log
 
 
-@pytest.mark.parametrize("shows, words", [("all", "MultipleGPUs"), ("none", "NoGPU")])
-def test_s5_one_gpu_or_nobody(stack, node, name, shows, words):
-    """A container that sees two GPUs, or none, holds nothing: nobody is placed, the pod says why, and a node that is
-    put right is used again."""
-    where, title = node(2), name()
-    stack.kubelet.fault("device-plugin", node=where, shows=shows)
-    stack.create_pod(title, fraction="0.5", **on(where))
+def said_of(stack, where):
+    """What the capacity pods there that failed said at their end."""
+    found = [status for pod in capacity_on(stack, where) for status in pod["status"].get("initContainerStatuses", [])]
+    ended = [{**one.get("lastState", {}), **one.get("state", {})}.get("terminated") or {} for one in found]
+    return [one.get("message", "") for one in ended if one.get("exitCode")]
 
-    def said():
-        found = [status for pod in capacity_on(stack, where) for status in pod["status"].get("initContainerStatuses", [])]
-        ended = [{**one.get("lastState", {}), **one.get("state", {})}.get("terminated") or {} for one in found]
-        return [one["message"] for one in ended if one.get("exitCode") and words in one.get("message", "")]
-    assert wait_until(said, 60, lambda: "%s\n%s" % (words, capacity_on(stack, where)))
-    wait_until(lambda: [e for e in stack.api.list("events", namespace=SYSTEM)
-                        if e["reason"] == "CapacityFailed" and where in e["message"] and words in e["message"]], 60,
-               "an event that says why")
-    wait_until(lambda: words in placed(stack.get_pod(title)).get("message", ""), 60,
-               lambda: "it to be told: %s" % placed(stack.get_pod(title)))
-    assert note(stack.get_pod(title), "gpu-uuid") is None
-    assert not [pod for pod in capacity_on(stack, where) if identity(pod)]
-    stack.kubelet.fault("device-plugin", node=where)
-    # The longer it could not be used, the later it is tried again.
-    pod = stack.wait_running(title, 150)
-    assert seen(stack, pod) == [note(pod, "gpu-uuid")]
+
+def test_s5_one_gpu_or_nobody(stack, node, name):
+    """A container that sees two GPUs, or none, holds nothing: nobody is placed, the pod says why, and a node that is
+    put right is used again. Both at the same time: the longer a node could not be used, the later it is tried again."""
+    ill = {"MultipleGPUs": ("all", node(2), name()), "NoGPU": ("none", node(2), name())}
+    for shows, where, title in ill.values():
+        stack.kubelet.fault("device-plugin", node=where, shows=shows)
+        stack.create_pod(title, fraction="0.5", **on(where))
+    untold = {(words, by) for words in ill for by in ("the capacity pod", "an event", "its condition")}
+
+    def told():
+        failed = [e["message"] for e in stack.api.list("events", namespace=SYSTEM) if e["reason"] == "CapacityFailed"]
+        for words, (_, where, title) in ill.items():
+            untold.difference_update((words, by) for by, messages in (
+                ("the capacity pod", said_of(stack, where)), ("an event", [m for m in failed if where in m]),
+                ("its condition", [placed(stack.get_pod(title)).get("message", "")]))
+                                     if any(words in message for message in messages))
+        return not untold
+    wait_until(told, 60, lambda: "to be told: %s\n%s" % (untold, stack.logs()))
+    for _, where, title in ill.values():
+        assert note(stack.get_pod(title), "gpu-uuid") is None
+        assert not [pod for pod in capacity_on(stack, where) if identity(pod)]
+        stack.kubelet.fault("device-plugin", node=where)
+    for _, _, title in ill.values():
+        pod = stack.wait_running(title, 150)
+        assert seen(stack, pod) == [note(pod, "gpu-uuid")]
 
 
 def usage_of(leader, pod):
@@ -199,6 +207,22 @@ def test_c11_an_orphan_is_metered_all_the_while_and_held_again(stack, node, name
     stack.wait_running(late, 60)
 
 
+@pytest.fixture
+def impatient(stack):
+    """The controller is started anew, and searches for a GPU for 5 s."""
+    controller, = stack.controllers
+    usual = controller.argv
+
+    def restart(argv):
+        assert controller.stop() == 0
+        controller.argv = argv
+        controller.start()
+    restart(["--reacquire-seconds=5" if a.startswith("--reacquire-seconds=") else a for a in usual])
+    yield
+    restart(usual)
+
+
+@pytest.mark.usefixtures("impatient")
 def test_c11_one_that_does_not_come_back_sends_its_tenants_away_under_their_budget(stack, node, name, agents_on):
     """Its device is free for nobody within the time there is."""
     where, title = node(), name()
