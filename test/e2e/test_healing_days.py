@@ -2,15 +2,13 @@
 
 import pytest
 
-import test_healing
 from helpers import events, note
-from test_healing import HEALED, OUT_OF_MEMORY
+from test_healing import HEALED, OUT_OF_MEMORY, STACK
 from test_healing import fixture_healing  # noqa: F401, what the tests here stand on
 from waiting import wait_until
 
-# Rounds are frequent here: what is seen is what was decided at a time that is known.
-STACK = dict(test_healing.STACK, arguments=[a for a in test_healing.STACK["arguments"] if "rightsizing" not in a] +
-             ["--rightsizing-seconds=1"])
+__all__ = ["STACK"]
+APART = True
 HOUR = 3600
 
 
@@ -40,7 +38,8 @@ def test_h5_it_stays_for_the_hold_and_goes_step_by_step(healing):  # noqa: F811
     assert healing.share() == HEALED and healing.condition("ScaleDownBlocked")[:2] == ("True", "Healing")
     healing.later(HOUR)
     for share in ("6400", "5376"):
-        healing.wait(lambda: healing.share() == share, share)  # pylint: disable=cell-var-from-loop
+        # A minute counts when it is over.
+        healing.wait(lambda: healing.share() == share, share, forward=20)  # pylint: disable=cell-var-from-loop
         healing.later(1500)
         assert healing.share() == share
         healing.later(400)
@@ -61,7 +60,7 @@ def test_h11_a_shrink_that_breaks_it_is_undone(healing):  # noqa: F811
     healing.percent, healing.mib = 15, 5700
     # Long enough for one figure to count more than all before it: one step, not several.
     healing.later(2 * HOUR)
-    healing.wait(lambda: compute() == "200", "its share to shrink")
+    healing.wait(lambda: compute() == "200", "its share to shrink", forward=20)
     for _ in range(2):
         kill(healing, code=137)
     healing.wait(lambda: compute() == "400", "it to be undone")
@@ -74,5 +73,5 @@ def test_h11_a_shrink_that_breaks_it_is_undone(healing):  # noqa: F811
     healing.later(71 * HOUR)
     assert compute() == "400" and healing.condition("Paused")[0] == "True"
     healing.later(2 * HOUR)
-    healing.wait(lambda: compute() != "400", "it to shrink again")
+    healing.wait(lambda: compute() != "400", "it to shrink again", forward=20)
     healing.wait(lambda: (healing.condition("Paused") or "?")[0] != "True", "the end of that to be told")
