@@ -96,10 +96,13 @@ def test_c26_a_tenant_gets_its_gpu_in_the_form_of_its_node(stack, node, name, fo
 
 
 def test_c26_where_no_form_works_nobody_goes_and_it_is_said(stack, node, name):
-    where, tenant = node(2), name()
+    """Nor where the container sees a GPU, and it is not the one that was named."""
+    where, other, tenant, wrong = node(2), node(2), name(), name()
     stack.kubelet.fault("injection", node=where, forms=[])
+    stack.kubelet.fault("injection", node=other, forms=[], besides=["all"])
     start = now(stack)
     stack.create_pod(tenant, fraction="0.5", **on(where))
+    stack.create_pod(wrong, fraction="0.5", **on(other))
     pod = stack.wait_pod(tenant, lambda p: placed(p).get("reason") == "NoInjection", 60, what="its reason")
     said = placed(pod)["message"]
     assert all("%s sees none" % form in said for form in TOLD) and where in said, said
@@ -108,6 +111,9 @@ def test_c26_where_no_form_works_nobody_goes_and_it_is_said(stack, node, name):
     told = wait_until(lambda: [e for e in stack.api.list("events", SYSTEM) if e["reason"] == "NoInjection" and
                                where in e["message"]], 60, "the event")
     assert told[0]["type"] == "Warning" and told[0]["involvedObject"]["name"].startswith("capacity-"), told
+    pod = stack.wait_pod(wrong, lambda p: placed(p).get("reason") == "NoInjection", 60, what="its reason")
+    assert "env sees others" in placed(pod)["message"], placed(pod)
+    stack.api.delete("pods", wrong, "default", grace=0)
     wait_until(lambda: not capacity_on(stack, where), 60, "its capacity pod to be given back")
     wait_no_probe(stack)
     # Another container runtime is tried at once, not after its rest.
@@ -115,16 +121,6 @@ def test_c26_where_no_form_works_nobody_goes_and_it_is_said(stack, node, name):
     pod = stack.wait_running(tenant)
     check_told(stack, pod, "cdi")
     assert claim(capacity_on(stack, where)[0])["runtime"] == "fake://mended"
-
-
-def test_c26_a_node_that_gives_another_gpu_is_no_place_either(stack, node, name):
-    """The container sees a GPU, and it is not the one that was named."""
-    where, tenant = node(2), name()
-    stack.kubelet.fault("injection", node=where, forms=[], besides=["all"])
-    stack.create_pod(tenant, fraction="0.5", **on(where))
-    pod = stack.wait_pod(tenant, lambda p: placed(p).get("reason") == "NoInjection", 60, what="its reason")
-    assert "env sees others" in placed(pod)["message"], placed(pod)
-    stack.api.delete("pods", tenant, "default", grace=0)
 
 
 def test_c26_a_runtime_class_that_comes_to_a_living_node_is_proven_too(stack, node, name):
