@@ -36,7 +36,7 @@ class Healing:
 
     def pods(self):
         return [p for p in self.api.list("pods", self.space, labelSelector="app=llm")
-                if not p["metadata"].get("deletionTimestamp") and p["status"].get("phase") != "Failed"]
+                if not p["metadata"].get("deletionTimestamp") and p["status"].get("phase") not in ("Failed", "Succeeded")]
 
     def told(self):
         return "".join(exporting.use(pod, self.percent, self.mib) for pod in self.pods()
@@ -76,7 +76,8 @@ class Healing:
         if kind == "Job":
             pod["restartPolicy"] = "Never"
             self.object = "job-llm"
-            self.api.create("jobs", dict(what, apiVersion="batch/v1", spec={"template": template, "backoffLimit": 6}))
+            self.api.create("jobs", dict(what, apiVersion="batch/v1", spec={
+                "template": template, "backoffLimit": 6, "parallelism": 1, "completions": 2}))
         else:
             self.api.create("deployments", dict(what, apiVersion="apps/v1", spec={
                 "replicas": 1, "selector": {"matchLabels": {"app": "llm"}}, "template": template}))
@@ -89,12 +90,19 @@ class Healing:
         self.api.patch("gpupolicies", self.space, {"spec": {"mode": "Automate"}})
         self.wait(lambda: (self.condition("Ready") or "??")[1] == "Ready", "the mode to be known")
         for one in self.pods():
-            self.api.delete("pods", one["metadata"]["name"], self.space, grace=0)
+            if kind == "Job":  # makes another one at once after one that has done its work, and else 10 s later
+                self.end(one, code=0)
+            else:
+                self.api.delete("pods", one["metadata"]["name"], self.space, grace=0)
         self.wait(lambda: any(is_tenant(p) and p["status"].get("phase") == "Running" for p in self.pods()),
                   "a tenant to run", 90)
         pod, = self.pods()
         assert note(pod, "memory-mib") == "6144"
         return pod
+
+    def end(self, pod, code, message=""):
+        self.stack.kubelet.fault("kill", namespace=self.space, pod=pod["metadata"]["name"], container="main", code=code,
+                                 message=message)
 
     def share(self):
         pod, = self.pods()
@@ -190,8 +198,7 @@ def test_h1_an_out_of_memory_is_healed_before_the_next_round(healing):
     healing.mib = 4096
     uid = tenant["metadata"]["uid"]
     with one_round(healing):
-        healing.stack.kubelet.fault("kill", namespace=healing.space, pod=tenant["metadata"]["name"], container="main",
-                                    code=1, message=OUT_OF_MEMORY)
+        healing.end(tenant, 1, OUT_OF_MEMORY)
         healing.wait(lambda: healing.share() == HEALED, "its share to grow")
         assert healing.rounds() == 1, "it waited for a round"
     assert healing.life() == (uid, [1])
@@ -206,8 +213,7 @@ def test_h1_the_next_run_of_one_that_never_restarts_has_more(healing):
     tenant = healing.tenant("Job")
     healing.mib = 4096
     healing.look()
-    healing.stack.kubelet.fault("kill", namespace=healing.space, pod=tenant["metadata"]["name"], container="main",
-                                code=1, message=OUT_OF_MEMORY)
+    healing.end(tenant, 1, OUT_OF_MEMORY)
     healing.wait(lambda: healing.target() == "7424Mi", "that to be told", 90)
     assert healing.status()["healing"]["kind"] == "MemoryPressure" and healing.status()["healing"]["step"] == 1
     healing.wait(lambda: [note(p, "memory-mib") for p in healing.pods()] == [HEALED], "the next run to have it", 120)
@@ -222,8 +228,7 @@ def test_h13_a_policy_that_does_not_heal_gets_an_event(healing):
     tenant = healing.tenant()
     healing.mib = 4096
     healing.look()
-    healing.stack.kubelet.fault("kill", namespace=healing.space, pod=tenant["metadata"]["name"], container="main",
-                                code=1, message=OUT_OF_MEMORY)
+    healing.end(tenant, 1, OUT_OF_MEMORY)
     healing.wait(lambda: events(healing.stack, healing.grec(), "OutOfMemory"), "the event")
     healing.look()
     assert healing.share() == "6144" and healing.condition("Healing") is None

@@ -14,9 +14,9 @@ HOUR = 3600
 
 def kill(healing, code=1, message=""):
     pod, = healing.pods()
-    (_, (restarts,)), name = healing.life(), pod["metadata"]["name"]
+    _, (restarts,) = healing.life()
     healing.wait(lambda: pod_runs(healing), "it to run")
-    healing.stack.kubelet.fault("kill", namespace=healing.space, pod=name, container="main", code=code, message=message)
+    healing.end(pod, code, message)
     healing.wait(lambda: healing.life()[1] == [restarts + 1], "its restart")
 
 
