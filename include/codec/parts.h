@@ -55,7 +55,7 @@ MUST_CHECK int parts_read_selector(const json_t *object, struct arena *arena,
 #define PARTS_TEXT_VERSION 1
 MUST_CHECK int parts_read_text(const char *text, const struct shape *shape, struct arena *arena,
 	void *noun, struct fault *ret_fault);
-/* The object is open, with its version in it. */
-struct build parts_begin_text(struct str *out);
+/* Appends it; `by` names the write, NULL: nothing does. False if it did not fit. */
+bool parts_write_text(struct str *out, const struct shape *shape, const void *noun, const char *by);
 
 #endif

@@ -10,7 +10,10 @@
  *
  * Unknown members are ignored, null counts as absent, an absent member leaves the field as it was,
  * and a member of another type is FAULT_INVALID naming path and types ("spec.nodeName: string
- * expected, integer found"). Text is copied into the caller's arena. */
+ * expected, integer found"). Text is copied into the caller's arena.
+ *
+ * What is computed of several members, bounded over many elements or has a grammar of its own is no
+ * row: it stands in `finish`, or in a kind beside the table. */
 #ifndef JSON_FIELDS_H
 #define JSON_FIELDS_H
 
@@ -42,8 +45,10 @@ struct field_kind {
 	int (*read)(const struct reading *r, const json_t *value, void *to);
 	/* The member `from`, as one value. NULL: it is never written. */
 	void (*write)(struct build *b, const struct field *f, const void *from);
-	/* A member that says nothing is left out. NULL: there is none that does. */
+	/* A member that says nothing is left out: what this says, or zeros of so many bytes.
+	 * Neither: there is none that does. */
 	bool (*is_empty)(const struct field *f, const void *from);
+	size_t bytes;
 	/* Its faults name the path already. */
 	bool names_path;
 };
@@ -158,5 +163,8 @@ MUST_CHECK int fields_read_word(const json_t *value, const char *const *words, u
 
 /* The members below a path ("": all) into the object that is open, in the order of the rows. */
 void fields_write(struct build *b, const struct shape *shape, const char *below, const void *noun);
+
+/* Appends the whole object; false if it did not fit. */
+bool fields_encode(struct str *out, const struct shape *shape, const void *noun);
 
 #endif

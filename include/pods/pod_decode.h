@@ -1,6 +1,9 @@
 /* Pods: JSON to struct pod. What is read of one is read by pod_decode.c (metadata, spec) and the
  * files whose names begin with pod_. All text lives in the arena given; the JSON may go at once.
  *
+ * Sums over containers, terms about other pods and how a container ended have functions instead of
+ * rows: they are worked out from many members, under bounds of their own.
+ *
  * FAULT_INVALID names the path of what has the wrong type or is a quantity that cannot be parsed.
  */
 #ifndef PODS_POD_DECODE_H

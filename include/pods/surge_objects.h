@@ -1,6 +1,7 @@
 /* What C25 asks for, read from the API server's answers one after the other. Each is a list or an
  * object of another kind; together they are a struct surge_seen. Lists are split as they come, so a
- * namespace may have many objects. */
+ * namespace may have many objects. One table reads an element; what it says together with those
+ * before it is code. */
 #ifndef PODS_SURGE_OBJECTS_H
 #define PODS_SURGE_OBJECTS_H
 

@@ -34,7 +34,7 @@ static void write_usages(struct build *b, const struct field *f, const void *fro
 	build_end(b);
 }
 
-static const struct field_kind field_usages = {read_usages, write_usages, NULL, false};
+static const struct field_kind field_usages = {.read = read_usages, .write = write_usages};
 
 static void read_conditions(const json_t *list, struct arena *arena, struct csr *csr)
 {
@@ -114,11 +114,7 @@ static const struct shape new_shape = {SHAPE(csr, new_fields)};
 bool csr_write_new(struct str *out, const char *name, const char *request_pem, int64_t lifetime_s)
 {
 	const struct csr csr = {.name = name, .request = request_pem, .lifetime_s = lifetime_s};
-	struct build b = build_into(out);
-	build_begin_object(&b);
-	fields_write(&b, &new_shape, "", &csr);
-	build_end(&b);
-	return build_ok(&b);
+	return fields_encode(out, &new_shape, &csr);
 }
 
 static struct build patch_begin(struct str *out, const struct csr *csr)

@@ -39,11 +39,7 @@ bool event_write(struct str *out, const struct event *e)
 {
 	struct event event = *e;
 	event.ns = text_empty(e->ns) ? "default" : e->ns;
-	struct build b = build_into(out);
-	build_begin_object(&b);
-	fields_write(&b, &event_shape, "", &event);
-	build_end(&b);
-	return build_ok(&b);
+	return fields_encode(out, &event_shape, &event);
 }
 
 bool event_write_series(struct str *out, int32_t count, int64_t last_ms)

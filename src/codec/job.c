@@ -1,22 +1,15 @@
 /* Jobs. */
 #include "codec/job.h"
 
-#include <string.h>
-
 #include "base/str.h"
 #include "json/decode.h"
-
-static bool is_text(const json_t *object, const char *key, const char *wanted)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-	return text != NULL && strcmp(text, wanted) == 0;
-}
 
 static bool names_disruption(const json_t *patterns)
 {
 	for (size_t i = 0; i < json_array_size(patterns); i++) {
 		const json_t *p = json_array_get(patterns, i);
-		if (is_text(p, "type", "DisruptionTarget") && is_text(p, "status", "True")) {
+		if (text_equals(decode_find_text(p, "type"), "DisruptionTarget") &&
+			text_equals(decode_find_text(p, "status"), "True")) {
 			return true;
 		}
 	}
@@ -33,7 +26,7 @@ static bool rules_spare(const json_t *rules)
 		if (json_array_size(patterns) == 0) {
 			continue;
 		}
-		if (!is_text(rule, "action", "Ignore")) {
+		if (!text_equals(decode_find_text(rule, "action"), "Ignore")) {
 			return false;
 		}
 		if (names_disruption(patterns)) {
@@ -48,7 +41,7 @@ static bool is_run_by_kubernetes(const json_t *spec)
 {
 	const json_t *by = json_object_get(spec, "managedBy");
 	return by == NULL || json_is_null(by) ||
-	       is_text(spec, "managedBy", "kubernetes.io/job-controller");
+	       text_equals(decode_find_text(spec, "managedBy"), "kubernetes.io/job-controller");
 }
 
 int job_decode(
@@ -67,7 +60,7 @@ int job_decode(
 	}
 	*ret_spares = decode_find(root, "metadata.deletionTimestamp") == NULL &&
 		      is_run_by_kubernetes(spec) &&
-		      is_text(spec, "podReplacementPolicy", "Failed") &&
+		      text_equals(decode_find_text(spec, "podReplacementPolicy"), "Failed") &&
 		      rules_spare(decode_find(spec, "podFailurePolicy.rules"));
 	return 0;
 }

@@ -35,9 +35,5 @@ int lease_decode(const char *json, size_t n, struct arena *arena, struct lease *
 
 bool lease_write(struct str *out, const struct lease *l)
 {
-	struct build b = build_into(out);
-	build_begin_object(&b);
-	fields_write(&b, &lease_shape, "", l);
-	build_end(&b);
-	return build_ok(&b);
+	return fields_encode(out, &lease_shape, l);
 }

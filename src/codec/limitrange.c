@@ -29,7 +29,7 @@ static int read_limits(const struct reading *r, const json_t *value, void *to)
 	return 0;
 }
 
-static const struct field_kind field_limits = {read_limits, NULL, NULL, false};
+static const struct field_kind field_limits = {.read = read_limits};
 
 static const struct field range_fields[] = {
 	FIELD("metadata.namespace", text, AT(limit_range, ns), .required = true),

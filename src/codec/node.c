@@ -84,7 +84,7 @@ static int finish_node(const struct reading *r, void *noun)
 	return 0;
 }
 
-static int take_condition(const struct reading *r, const void *item, void *noun)
+static int take_node_condition(const struct reading *r, const void *item, void *noun)
 {
 	struct node *node = noun;
 	const struct condition *c = item;
@@ -124,7 +124,7 @@ static const struct field node_fields[] = {
 	FIELD("status.allocatable.pods", units, AT(node, pod_slots)),
 	FIELD("status.allocatable/" NAME_GPU_RESOURCE, units, AT(node, gpus)),
 	{.path = "status.allocatable", .keys = WORDS("*"), .bytes = LIST_MAX},
-	FIELD("status.conditions", each, .inside = &condition_shape, .each = take_condition,
+	FIELD("status.conditions", each, .inside = &condition_shape, .each = take_node_condition,
 		.bytes = LIST_MAX),
 	FIELD("status.nodeInfo.bootID", text, AT(node, boot)),
 	FIELD("status.nodeInfo.containerRuntimeVersion", text, AT(node, runtime)),

@@ -71,8 +71,8 @@ static int read_memory(const struct reading *r, const json_t *value, void *to)
 						     : fields_in_range(r->field, *mib, r->fault);
 }
 
-const struct field_kind field_milli = {read_milli, NULL, NULL, false};
-const struct field_kind field_units = {read_units, NULL, NULL, false};
+const struct field_kind field_milli = {.read = read_milli};
+const struct field_kind field_units = {.read = read_units};
 static void write_memory(struct build *b, const struct field *f, const void *from)
 {
 	char text[QUANTITY_TEXT_MAX];
@@ -86,7 +86,8 @@ static bool is_no_memory(const struct field *f, const void *from)
 	return *(const int64_t *)from <= 0;
 }
 
-const struct field_kind field_memory = {read_memory, write_memory, is_no_memory, false};
+const struct field_kind field_memory = {
+	.read = read_memory, .write = write_memory, .is_empty = is_no_memory};
 
 bool parts_is_name(const char *text)
 {
@@ -151,7 +152,7 @@ static int read_pairs(const struct reading *r, const json_t *value, void *to)
 		       : decode_mismatch(value, "object", r->fault);
 }
 
-const struct field_kind field_pairs = {read_pairs, NULL, NULL, false};
+const struct field_kind field_pairs = {.read = read_pairs};
 
 /* --- terms --- */
 
@@ -166,7 +167,7 @@ static int read_values(const struct reading *r, const json_t *value, void *to)
 	return decode_texts(value, r->arena, &t->values, &t->value_count, r->fault);
 }
 
-static const struct field_kind field_values = {read_values, NULL, NULL, true};
+static const struct field_kind field_values = {.read = read_values, .names_path = true};
 
 static const char *const operators[] = {
 	[TERM_IN] = "In",
@@ -220,7 +221,7 @@ static int read_selector(const struct reading *r, const json_t *value, void *to)
 	return parts_read_selector(value, r->arena, to, r->fault);
 }
 
-const struct field_kind field_selector = {read_selector, NULL, NULL, false};
+const struct field_kind field_selector = {.read = read_selector};
 
 /* --- base64 --- */
 
@@ -253,7 +254,7 @@ static void write_base64(struct build *b, const struct field *f, const void *fro
 	build_text(b, str_text(&coded));
 }
 
-const struct field_kind field_base64 = {read_base64, write_base64, NULL, false};
+const struct field_kind field_base64 = {.read = read_base64, .write = write_base64};
 
 /* --- owners --- */
 
@@ -276,7 +277,8 @@ void parts_write_owner(struct build *b, const struct owner *owner)
 
 /* --- texts of ours --- */
 
-static int parse_text(const char *text, size_t limit, json_t **ret_root, struct fault *ret_fault)
+static int parse_versioned(
+	const char *text, size_t limit, json_t **ret_root, struct fault *ret_fault)
 {
 	const char *given = text_or(text, "");
 	size_t n = strnlen(given, limit + 1);
@@ -298,15 +300,20 @@ int parts_read_text(const char *text, const struct shape *shape, struct arena *a
 	struct fault *ret_fault)
 {
 	CLEANUP(decode_release) json_t *root = NULL;
-	return parse_text(text, shape->limit, &root, ret_fault) < 0
+	return parse_versioned(text, shape->limit, &root, ret_fault) < 0
 		       ? fault_wrap(ret_fault, "%s", shape->called)
 		       : fields_fill(root, shape, arena, noun, ret_fault);
 }
 
-struct build parts_begin_text(struct str *out)
+bool parts_write_text(struct str *out, const struct shape *shape, const void *noun, const char *by)
 {
 	struct build b = build_into(out);
 	build_begin_object(&b);
 	build_i64_at(&b, "v", PARTS_TEXT_VERSION);
-	return b;
+	if (by != NULL) {
+		build_text_at(&b, "by", by);
+	}
+	fields_write(&b, shape, "", noun);
+	build_end(&b);
+	return build_ok(&b);
 }

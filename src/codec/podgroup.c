@@ -38,7 +38,7 @@ static bool stands_alone(json_t *spec)
 }
 
 /* Another one of that name may follow one that goes, and be a gang. */
-static int finish_group(const struct reading *r, void *noun)
+static int finish_pod_group(const struct reading *r, void *noun)
 {
 	struct pod_group *group = noun;
 	group->basic = decode_find(r->object, "metadata.deletionTimestamp") == NULL &&
@@ -54,4 +54,4 @@ static const struct field group_fields[] = {
 };
 const struct shape pod_group_shape = {SHAPE(pod_group, group_fields),
 	.defaults = &(const struct pod_group){.ns = "", .name = ""},
-	SHAPE_NAMES("podgroup", pod_group, ns, name), .finish = finish_group};
+	SHAPE_NAMES("podgroup", pod_group, ns, name), .finish = finish_pod_group};

@@ -3,7 +3,7 @@
 
 #include "codec/parts.h"
 
-static int64_t bounded(int64_t amount)
+static int64_t within_bounds(int64_t amount)
 {
 	return amount < 0 ? 0 : amount > RUNTIME_AMOUNT_MAX ? RUNTIME_AMOUNT_MAX : amount;
 }
@@ -12,8 +12,8 @@ static int finish_runtime(const struct reading *r, void *noun)
 {
 	struct runtime_class *class = noun;
 	const json_t *selector = NULL;
-	class->cpu_milli = bounded(class->cpu_milli);
-	class->mem_bytes = bounded(class->mem_bytes);
+	class->cpu_milli = within_bounds(class->cpu_milli);
+	class->mem_bytes = within_bounds(class->mem_bytes);
 	return decode_object(r->object, "scheduling.nodeSelector", &selector, r->fault) < 0
 		       ? -1
 		       : parts_read_pairs(selector, NULL, r->arena, &class->selector, r->fault);

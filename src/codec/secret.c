@@ -46,11 +46,7 @@ int secret_decode_leaf(const char *json, size_t n, struct arena *arena, struct s
 
 bool secret_write_patch(struct str *out, const struct secret *s)
 {
-	struct build b = build_into(out);
-	build_begin_object(&b);
-	fields_write(&b, &secret_shape, "", s);
-	build_end(&b);
-	return build_ok(&b);
+	return fields_encode(out, &secret_shape, s);
 }
 
 /* --- the webhook's configuration --- */

@@ -46,12 +46,6 @@ static void write_i32(struct build *b, const struct field *f, const void *from)
 	build_i64(b, *(const int32_t *)from);
 }
 
-static bool is_no_i32(const struct field *f, const void *from)
-{
-	(void)f;
-	return *(const int32_t *)from == 0;
-}
-
 static int read_i64(const struct reading *r, const json_t *value, void *to)
 {
 	int64_t *whole = to;
@@ -64,12 +58,6 @@ static void write_i64(struct build *b, const struct field *f, const void *from)
 {
 	(void)f;
 	build_i64(b, *(const int64_t *)from);
-}
-
-static bool is_no_i64(const struct field *f, const void *from)
-{
-	(void)f;
-	return *(const int64_t *)from == 0;
 }
 
 static int read_flag(const struct reading *r, const json_t *value, void *to)
@@ -87,12 +75,6 @@ static void write_flag(struct build *b, const struct field *f, const void *from)
 	build_bool(b, *(const bool *)from);
 }
 
-static bool is_no_flag(const struct field *f, const void *from)
-{
-	(void)f;
-	return !*(const bool *)from;
-}
-
 static int read_there(const struct reading *r, const json_t *value, void *to)
 {
 	(void)r;
@@ -100,10 +82,13 @@ static int read_there(const struct reading *r, const json_t *value, void *to)
 	return 0;
 }
 
-const struct field_kind field_i32 = {read_i32, write_i32, is_no_i32, false};
-const struct field_kind field_i64 = {read_i64, write_i64, is_no_i64, false};
-const struct field_kind field_flag = {read_flag, write_flag, is_no_flag, false};
-const struct field_kind field_there = {read_there, NULL, NULL, false};
+const struct field_kind field_i32 = {
+	.read = read_i32, .write = write_i32, .bytes = sizeof(int32_t)};
+const struct field_kind field_i64 = {
+	.read = read_i64, .write = write_i64, .bytes = sizeof(int64_t)};
+const struct field_kind field_flag = {
+	.read = read_flag, .write = write_flag, .bytes = sizeof(bool)};
+const struct field_kind field_there = {.read = read_there};
 
 /* --- texts and times --- */
 
@@ -172,11 +157,14 @@ static void write_constant(struct build *b, const struct field *f, const void *f
 	build_text(b, f->words[0]);
 }
 
-const struct field_kind field_text = {read_text, write_text, is_no_text, false};
-const struct field_kind field_note = {read_note, NULL, NULL, false};
-const struct field_kind field_constant = {NULL, write_constant, NULL, false};
-const struct field_kind field_time = {read_time, write_time, is_no_time, false};
-const struct field_kind field_micro = {read_time, write_micro, is_no_time, false};
+const struct field_kind field_text = {
+	.read = read_text, .write = write_text, .is_empty = is_no_text};
+const struct field_kind field_note = {.read = read_note};
+const struct field_kind field_constant = {.write = write_constant};
+const struct field_kind field_time = {
+	.read = read_time, .write = write_time, .is_empty = is_no_time};
+const struct field_kind field_micro = {
+	.read = read_time, .write = write_micro, .is_empty = is_no_time};
 
 /* --- words --- */
 
@@ -242,26 +230,27 @@ static bool is_no_name(const struct field *f, const void *from)
 	return f->name(*(const unsigned *)from) == NULL;
 }
 
-const struct field_kind field_name = {read_name, write_name, is_no_name, false};
-const struct field_kind field_word = {read_word, write_word, NULL, false};
-const struct field_kind field_choice = {read_choice, write_choice, NULL, false};
+const struct field_kind field_name = {
+	.read = read_name, .write = write_name, .is_empty = is_no_name};
+const struct field_kind field_word = {.read = read_word, .write = write_word};
+const struct field_kind field_choice = {.read = read_choice, .write = write_choice};
 
 /* --- lists and objects --- */
 
 /* The member that counts stands in the same struct as the list. */
-static uint32_t *counter_of(const struct field *f, void *list)
+static uint32_t *list_counter(const struct field *f, void *list)
 {
 	return (uint32_t *)(void *)((char *)list - f->at + f->count_at);
 }
 
-static uint32_t count_of(const struct field *f, const void *list)
+static uint32_t list_count(const struct field *f, const void *list)
 {
 	return *(const uint32_t *)(const void *)((const char *)list - f->at + f->count_at);
 }
 
 static bool is_no_list(const struct field *f, const void *from)
 {
-	return count_of(f, from) == 0;
+	return list_count(f, from) == 0;
 }
 
 static int read_texts(const struct reading *r, const json_t *value, void *to)
@@ -269,14 +258,14 @@ static int read_texts(const struct reading *r, const json_t *value, void *to)
 	if (!json_is_array(value)) {
 		return decode_mismatch(value, "array", r->fault);
 	}
-	return decode_texts(value, r->arena, to, counter_of(r->field, to), r->fault);
+	return decode_texts(value, r->arena, to, list_counter(r->field, to), r->fault);
 }
 
 static void write_texts(struct build *b, const struct field *f, const void *from)
 {
 	const char *const *texts = *(const char *const *const *)from;
 	build_begin_array(b);
-	for (uint32_t i = 0; i < count_of(f, from); i++) {
+	for (uint32_t i = 0; i < list_count(f, from); i++) {
 		build_text(b, texts[i]);
 	}
 	build_end(b);
@@ -295,7 +284,7 @@ static int check_count(const struct field *f, size_t count, struct fault *ret_fa
 	return 0;
 }
 
-static void set_defaults(void *noun, const struct shape *shape)
+static void preset(void *noun, const struct shape *shape)
 {
 	if (shape->defaults != NULL) {
 		memcpy(noun, shape->defaults, shape->size);
@@ -317,7 +306,7 @@ static int read_items(
 	char *items = count > 0 ? arena_alloc(arena, size * count) : NULL;
 	for (size_t i = 0; i < count; i++) {
 		const json_t *object = json_array_get(array, i);
-		set_defaults(items + i * size, l->inside);
+		preset(items + i * size, l->inside);
 		if (fields_read(object, l->inside, arena, items + i * size, ret_fault) < 0) {
 			return fault_wrap(ret_fault, "%s[%zu]", l->called, i);
 		}
@@ -346,7 +335,7 @@ static int read_rows(const struct reading *r, const json_t *value, void *to)
 		return -1;
 	}
 	*(void **)to = list.found.items;
-	*counter_of(r->field, to) = list.found.count;
+	*list_counter(r->field, to) = list.found.count;
 	return 0;
 }
 
@@ -370,7 +359,7 @@ static int read_each(const struct reading *r, const json_t *value, void *to)
 	void *item = arena_alloc(r->arena, r->field->inside->size);
 	for (size_t i = 0; i < json_array_size(value); i++) {
 		const struct reading one = {json_array_get(value, i), r->field, r->arena, r->fault};
-		set_defaults(item, r->field->inside);
+		preset(item, r->field->inside);
 		if (fields_read(one.object, r->field->inside, r->arena, item, r->fault) < 0 ||
 			r->field->each(&one, item, to) < 0) {
 			return fault_wrap(r->fault, "%s[%zu]", r->field->path, i);
@@ -383,7 +372,7 @@ static void write_list(struct build *b, const struct field *f, const void *from)
 {
 	const char *items = *(const char *const *)from;
 	build_begin_array(b);
-	for (uint32_t i = 0; i < count_of(f, from); i++) {
+	for (uint32_t i = 0; i < list_count(f, from); i++) {
 		build_begin_object(b);
 		fields_write(b, f->inside, "", items + i * f->inside->size);
 		build_end(b);
@@ -412,12 +401,15 @@ static void write_object(struct build *b, const struct field *f, const void *fro
 	build_end(b);
 }
 
-const struct field_kind field_texts = {read_texts, write_texts, is_no_list, false};
-const struct field_kind field_rows = {read_rows, write_list, is_no_list, false};
-const struct field_kind field_list = {read_list, write_list, is_no_list, true};
-const struct field_kind field_each = {read_each, NULL, NULL, true};
-const struct field_kind field_json = {read_json, NULL, NULL, false};
-const struct field_kind field_object = {read_object, write_object, NULL, false};
+const struct field_kind field_texts = {
+	.read = read_texts, .write = write_texts, .is_empty = is_no_list};
+const struct field_kind field_rows = {
+	.read = read_rows, .write = write_list, .is_empty = is_no_list};
+const struct field_kind field_list = {
+	.read = read_list, .write = write_list, .is_empty = is_no_list, .names_path = true};
+const struct field_kind field_each = {.read = read_each, .names_path = true};
+const struct field_kind field_json = {.read = read_json};
+const struct field_kind field_object = {.read = read_object, .write = write_object};
 
 /* --- reading --- */
 
@@ -484,7 +476,7 @@ int fields_fill(const json_t *object, const struct shape *shape, struct arena *a
 	struct fault *ret_fault)
 {
 	void *found = arena_alloc(arena, shape->size);
-	set_defaults(found, shape);
+	preset(found, shape);
 	if (fields_read(object, shape, arena, found, ret_fault) < 0) {
 		return wrap_name(shape, found, ret_fault);
 	}
@@ -523,7 +515,7 @@ static struct view behind(struct view path, size_t n)
 }
 
 /* From inside the objects of one path into those of another. */
-static void move(struct build *b, struct view *open, struct view to)
+static void move_to(struct build *b, struct view *open, struct view to)
 {
 	size_t shared = shared_path(*open, to);
 	struct view leave = behind(*open, shared), enter = behind(to, shared), part;
@@ -537,11 +529,18 @@ static void move(struct build *b, struct view *open, struct view to)
 	*open = to;
 }
 
+static bool is_empty(const struct field *f, const void *from)
+{
+	static const char zeros[sizeof(int64_t)];
+	const struct field_kind *kind = f->kind;
+	return kind->is_empty != NULL ? kind->is_empty(f, from)
+				      : kind->bytes > 0 && memcmp(from, zeros, kind->bytes) == 0;
+}
+
 static bool is_written(const struct field *f, const void *noun)
 {
 	return f->kind != NULL && f->kind->write != NULL && (f->when == NULL || f->when(noun)) &&
-	       (f->always || f->kind->is_empty == NULL ||
-		       !f->kind->is_empty(f, (const char *)noun + f->at));
+	       (f->always || !is_empty(f, (const char *)noun + f->at));
 }
 
 void fields_write(struct build *b, const struct shape *shape, const char *below, const void *noun)
@@ -557,9 +556,18 @@ void fields_write(struct build *b, const struct shape *shape, const char *below,
 		const char *path = f->path + skip + (skip > 0 ? 1 : 0);
 		const char *slash = strchr(path, '/');
 		const char *cut = slash != NULL ? slash : strrchr(path, '.');
-		move(b, &open, (struct view){path, cut != NULL ? (size_t)(cut - path) : 0});
+		move_to(b, &open, (struct view){path, cut != NULL ? (size_t)(cut - path) : 0});
 		build_key(b, cut != NULL ? cut + 1 : path);
 		f->kind->write(b, f, (const char *)noun + f->at);
 	}
-	move(b, &open, (struct view){"", 0});
+	move_to(b, &open, (struct view){"", 0});
+}
+
+bool fields_encode(struct str *out, const struct shape *shape, const void *noun)
+{
+	struct build b = build_into(out);
+	build_begin_object(&b);
+	fields_write(&b, shape, "", noun);
+	build_end(&b);
+	return build_ok(&b);
 }

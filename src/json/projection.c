@@ -12,7 +12,7 @@ struct node {
 	bool parted; /* a row says which members */
 };
 
-static struct node *member_of(
+static struct node *kept_member(
 	struct arena *arena, struct node *object, struct view key, bool prefix)
 {
 	object->parted = true;
@@ -35,7 +35,7 @@ static void add_key(struct arena *arena, struct node *map, const char *key)
 	struct view v = view_of(key);
 	bool prefix = v.n > 0 && v.p[v.n - 1] == '*';
 	v.n -= prefix ? 1 : 0;
-	member_of(arena, map, v, prefix)->whole = true;
+	kept_member(arena, map, v, prefix)->whole = true;
 }
 
 static void add_shape(struct arena *arena, struct node *object, const struct shape *shape)
@@ -50,9 +50,9 @@ static void add_shape(struct arena *arena, struct node *object, const struct sha
 		}
 		rest.n = slash != NULL ? (size_t)(slash - f->path) : rest.n;
 		while (view_next(&rest, '.', &part)) {
-			n = member_of(arena, n, part, false);
+			n = kept_member(arena, n, part, false);
 		}
-		n = slash != NULL ? member_of(arena, n, view_of(slash + 1), false) : n;
+		n = slash != NULL ? kept_member(arena, n, view_of(slash + 1), false) : n;
 		n->bytes = f->bytes > 0 ? f->bytes : n->bytes;
 		n->mark = f->mark > 0 ? f->mark : n->mark;
 		n->parted = n->parted || f->keys != NULL;

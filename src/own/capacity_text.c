@@ -31,7 +31,7 @@ static void write_array(struct build *b, const struct field *f, const void *from
 	build_text(b, from);
 }
 
-static const struct field_kind field_array = {read_array, write_array, NULL, false};
+static const struct field_kind field_array = {.read = read_array, .write = write_array};
 
 /* It becomes the value of environment variables and of annotations. */
 static bool uuid_is_plain(const char *uuid)
@@ -74,10 +74,7 @@ int identity_decode(const char *text, struct gpu_identity *ret_identity, struct 
 
 bool identity_write(struct str *out, const struct gpu_identity *identity)
 {
-	struct build b = parts_begin_text(out);
-	fields_write(&b, &identity_shape, "", identity);
-	build_end(&b);
-	return build_ok(&b);
+	return parts_write_text(out, &identity_shape, identity, NULL);
 }
 
 /* --- ledger --- */
@@ -109,7 +106,7 @@ static const struct field grant_fields[] = {
 };
 static const struct shape grant_shape = {SHAPE(grant, grant_fields), .finish = check_grant};
 
-static int check_ledger(const struct reading *r, void *noun)
+static int refuse_doubles(const struct reading *r, void *noun)
 {
 	const struct ledger *ledger = noun;
 	if (ledger->count > MODEL_GRANTS_MAX) {
@@ -133,7 +130,7 @@ static const struct field ledger_fields[] = {
 		.always = true, .inside = &grant_shape),
 };
 static const struct shape ledger_shape = {SHAPE(ledger, ledger_fields), .called = "ledger",
-	.limit = LEDGER_TEXT_MAX, .finish = check_ledger};
+	.limit = LEDGER_TEXT_MAX, .finish = refuse_doubles};
 
 int ledger_decode(
 	const char *text, struct arena *arena, struct ledger *ret_ledger, struct fault *ret_fault)
@@ -147,11 +144,5 @@ int ledger_decode(
 
 bool ledger_write(struct str *out, const struct ledger *ledger, const char *by)
 {
-	struct build b = parts_begin_text(out);
-	if (by != NULL) {
-		build_text_at(&b, "by", by);
-	}
-	fields_write(&b, &ledger_shape, "", ledger);
-	build_end(&b);
-	return build_ok(&b);
+	return parts_write_text(out, &ledger_shape, ledger, by);
 }

@@ -40,7 +40,7 @@ static void write_bytes(struct build *b, const struct field *f, const void *from
 	build_text(b, str_text(&coded));
 }
 
-static const struct field_kind field_bytes = {read_bytes, write_bytes, NULL, false};
+static const struct field_kind field_bytes = {.read = read_bytes, .write = write_bytes};
 
 #define C(member) AT(checkpoint, member)
 

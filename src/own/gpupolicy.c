@@ -92,10 +92,10 @@ static int read_unavailable(const struct reading *r, const json_t *value, void *
 	return 0;
 }
 
-static const struct field_kind field_mode = {read_mode, NULL, NULL, false};
-static const struct field_kind field_clock = {read_clock, NULL, NULL, false};
-static const struct field_kind field_days = {read_days, NULL, NULL, false};
-static const struct field_kind field_unavailable = {read_unavailable, NULL, NULL, false};
+static const struct field_kind field_mode = {.read = read_mode};
+static const struct field_kind field_clock = {.read = read_clock};
+static const struct field_kind field_days = {.read = read_days};
+static const struct field_kind field_unavailable = {.read = read_unavailable};
 
 /* --- what two fields say together --- */
 
@@ -188,7 +188,7 @@ static const struct field condition_fields[] = {
 };
 static const struct shape condition_shape = {SHAPE(policy_condition, condition_fields)};
 
-static int take_condition(const struct reading *r, const void *item, void *noun)
+static int take_policy_condition(const struct reading *r, const void *item, void *noun)
 {
 	struct policy *p = noun;
 	const struct policy_condition *c = item;
@@ -334,7 +334,7 @@ static const struct field policy_fields[] = {
 	FIELD("status.observedGeneration", i64, AT(policy, status_observed_generation)),
 	FIELD("status.matchedWorkloads", i32, AT(policy, status_matched)),
 	FIELD("status.automatedWorkloads", i32, AT(policy, status_automated)),
-	FIELD("status.conditions", each, .inside = &condition_shape, .each = take_condition),
+	FIELD("status.conditions", each, .inside = &condition_shape, .each = take_policy_condition),
 };
 /* The defaults of the CRD, for what it left out. */
 const struct shape policy_shape = {SHAPE(policy, policy_fields),

@@ -60,8 +60,10 @@ static void write_mib(struct build *b, const struct field *f, const void *from)
 	}
 }
 
-static const struct field_kind field_percent = {read_percent, write_percent, is_no_percent, false};
-static const struct field_kind field_mib = {read_mib, write_mib, is_no_percent, false};
+static const struct field_kind field_percent = {
+	.read = read_percent, .write = write_percent, .is_empty = is_no_percent};
+static const struct field_kind field_mib = {
+	.read = read_mib, .write = write_mib, .is_empty = is_no_percent};
 
 /* --- containers --- */
 
@@ -142,7 +144,7 @@ static void write_summary(struct build *b, const struct field *f, const void *fr
 	build_end(b);
 }
 
-static const struct field_kind field_summary = {NULL, write_summary, NULL, false};
+static const struct field_kind field_summary = {.write = write_summary};
 
 /* --- conditions --- */
 
@@ -156,7 +158,7 @@ static const struct field condition_fields[] = {
 static const struct shape condition_shape = {SHAPE(condition, condition_fields),
 	.defaults = &(const struct condition){.reason = "", .message = ""}};
 
-static int take_condition(const struct reading *r, const void *item, void *noun)
+static int take_recommended_condition(const struct reading *r, const void *item, void *noun)
 {
 	struct recommendation *of = noun;
 	const struct condition *c = item;
@@ -195,7 +197,7 @@ static void write_conditions(struct build *b, const struct field *f, const void 
 	build_end(b);
 }
 
-static const struct field_kind field_conditions = {NULL, write_conditions, NULL, false};
+static const struct field_kind field_conditions = {.write = write_conditions};
 
 /* --- the whole --- */
 
@@ -206,7 +208,7 @@ static int read_owned(const struct reading *r, const json_t *value, void *to)
 	return 0;
 }
 
-static const struct field_kind field_owned = {read_owned, NULL, NULL, false};
+static const struct field_kind field_owned = {.read = read_owned};
 
 static bool has_policy(const void *r)
 {
@@ -272,7 +274,8 @@ static const struct field recommendation_fields[] = {
 		.max = UPDATE_ROLLED_BACK),
 	FIELD("status.lastUpdate.reason", text, R(last_update.reason), .when = was_updated),
 	FIELD("status.lastUpdate.givenBackTimes", i32, R(last_update.times), .when = was_updated),
-	FIELD("status.conditions", each, .inside = &condition_shape, .each = take_condition),
+	FIELD("status.conditions", each, .inside = &condition_shape,
+		.each = take_recommended_condition),
 	FIELD("status.conditions", conditions, .at = 0),
 };
 const struct shape recommendation_shape = {SHAPE(recommendation, recommendation_fields),

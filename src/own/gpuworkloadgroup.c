@@ -42,7 +42,7 @@ static const struct field condition_fields[] = {
 static const struct shape condition_shape = {
 	SHAPE(condition, condition_fields), .defaults = &(const struct condition){.reason = ""}};
 
-static int take_condition(const struct reading *r, const void *item, void *noun)
+static int take_group_condition(const struct reading *r, const void *item, void *noun)
 {
 	struct workload_group *g = noun;
 	const struct condition *c = item;
@@ -88,7 +88,7 @@ static const struct field group_fields[] = {
 	FIELD("status.observedGeneration", i64, G(status_observed_generation)),
 	FIELD("status.matchedPods", i32, G(status_pods)),
 	FIELD("status.groups", i32, G(status_groups)),
-	FIELD("status.conditions", each, .inside = &condition_shape, .each = take_condition),
+	FIELD("status.conditions", each, .inside = &condition_shape, .each = take_group_condition),
 };
 /* The defaults of the CRD, for what it left out. */
 const struct shape group_shape = {SHAPE(workload_group, group_fields),

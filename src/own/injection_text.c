@@ -26,7 +26,7 @@ static void write_form(struct build *b, const struct field *f, const void *from)
 	build_text(b, inject_form_name(*(const enum inject_form *)from));
 }
 
-static const struct field_kind field_form = {read_form, write_form, NULL, false};
+static const struct field_kind field_form = {.read = read_form, .write = write_form};
 
 static int read_part(const struct reading *r, const json_t *value, void *to)
 {
@@ -45,7 +45,7 @@ static void write_part(struct build *b, const struct field *f, const void *from)
 }
 
 /* A text of PART_MAX bytes at most, and not empty where it is required. */
-static const struct field_kind field_part = {read_part, write_part, NULL, false};
+static const struct field_kind field_part = {.read = read_part, .write = write_part};
 
 static const struct field class_fields[] = {
 	FIELD("class", part, AT(inject_class, class)),
@@ -77,17 +77,9 @@ int inject_claim_decode(const char *text, struct arena *arena, struct inject_cla
 	return parts_read_text(text, &claim_shape, arena, ret_claim, ret_fault);
 }
 
-static bool write_text(struct str *out, const struct shape *shape, const void *noun)
-{
-	struct build b = parts_begin_text(out);
-	fields_write(&b, shape, "", noun);
-	build_end(&b);
-	return build_ok(&b);
-}
-
 bool inject_claim_write(struct str *out, const struct inject_claim *c)
 {
-	return write_text(out, &claim_shape, c);
+	return parts_write_text(out, &claim_shape, c, NULL);
 }
 
 /* --- sights --- */
@@ -116,5 +108,5 @@ int inject_sight_decode(const char *text, struct arena *arena, struct inject_sig
 
 bool inject_sight_write(struct str *out, const struct inject_sight *s)
 {
-	return write_text(out, &sight_shape, s);
+	return parts_write_text(out, &sight_shape, s, NULL);
 }

@@ -345,8 +345,8 @@ static int read_reviewed(const struct reading *r, const json_t *value, void *to)
 	return read_spec(value, true, r->arena, to, r->fault);
 }
 
-static const struct field_kind field_watched = {read_watched, NULL, NULL, false};
-static const struct field_kind field_reviewed = {read_reviewed, NULL, NULL, false};
+static const struct field_kind field_watched = {.read = read_watched};
+static const struct field_kind field_reviewed = {.read = read_reviewed};
 
 /* --- the pod --- */
 

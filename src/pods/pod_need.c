@@ -79,32 +79,33 @@ static int64_t add(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* Which of a container's requests; text for all that have no field. */
-enum basic { BASIC_CPU, BASIC_MEMORY, BASIC_GPUS, BASIC_NONE };
+/* A member of struct container, or else one of its `others` by this name. */
+struct basic {
+	size_t at;
+	const char *other;
+};
 
-static int64_t asked(const struct container *c, enum basic basic, const char *other)
-{
-	switch (basic) {
-	case BASIC_CPU:
-		return c->cpu_milli;
-	case BASIC_MEMORY:
-		return c->mem_bytes;
-	case BASIC_GPUS:
-		return c->gpus;
-	case BASIC_NONE:
-		break;
+#define BASIC(member)                                                                              \
+	(struct basic)                                                                             \
+	{                                                                                          \
+		.at = offsetof(struct container, member)                                           \
 	}
-	return amounts_get(&c->others, other);
+
+static int64_t asked(const struct container *c, struct basic basic)
+{
+	const void *member = (const char *)c + basic.at;
+	return basic.other != NULL ? amounts_get(&c->others, basic.other)
+				   : *(const int64_t *)member;
 }
 
 /* As the scheduler: containers and sidecars run together; an init container runs beside the
  * sidecars that were started before it. */
-static int64_t need(const struct pod *pod, enum basic basic, const char *other)
+static int64_t need(const struct pod *pod, struct basic basic)
 {
 	int64_t running = 0, sidecars = 0, starting = 0;
 	for (uint32_t i = 0; i < pod->container_count; i++) {
 		const struct container *c = &pod->containers[i];
-		int64_t amount = asked(c, basic, other);
+		int64_t amount = asked(c, basic);
 		if (!c->init || c->sidecar) {
 			running = add(running, amount);
 		}
@@ -135,7 +136,7 @@ static void sum_container(struct pod *pod, const struct container *c)
 		}
 		struct amount *a = sum_of(pod, asks->name);
 		if (a != NULL) {
-			a->value = need(pod, BASIC_NONE, asks->name);
+			a->value = need(pod, (struct basic){.other = asks->name});
 		}
 	}
 }
@@ -176,7 +177,7 @@ static void count_others(
 int pod_need_decode(
 	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault)
 {
-	struct basics sum = {need(pod, BASIC_CPU, NULL), need(pod, BASIC_MEMORY, NULL)};
+	struct basics sum = {need(pod, BASIC(cpu_milli)), need(pod, BASIC(mem_bytes))};
 	struct basics overhead = {0};
 	const json_t *requests = NULL;
 	const json_t *extra = NULL;
@@ -198,7 +199,7 @@ int pod_need_decode(
 	pod->best_effort = sum.cpu_milli == 0 && sum.mem_bytes == 0;
 	pod->cpu_milli = add(sum.cpu_milli, overhead.cpu_milli);
 	pod->mem_bytes = add(sum.mem_bytes, overhead.mem_bytes);
-	pod->gpus = need(pod, BASIC_GPUS, NULL);
+	pod->gpus = need(pod, BASIC(gpus));
 	count_others(requests, extra, arena, pod);
 	return 0;
 }

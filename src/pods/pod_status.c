@@ -24,7 +24,7 @@ static const struct field placed_fields[] = {
 };
 static const struct shape placed_shape = {SHAPE(pod_condition, placed_fields)};
 
-static int take_condition(const struct reading *r, const void *item, void *noun)
+static int take_pod_condition(const struct reading *r, const void *item, void *noun)
 {
 	struct pod *pod = noun;
 	const struct condition *c = item;
@@ -250,8 +250,8 @@ static int read_quality(const struct reading *r, const json_t *value, void *to)
 	return 0;
 }
 
-static const struct field_kind field_phase = {read_phase, NULL, NULL, false};
-static const struct field_kind field_quality = {read_quality, NULL, NULL, false};
+static const struct field_kind field_phase = {.read = read_phase};
+static const struct field_kind field_quality = {.read = read_quality};
 
 static const struct field status_fields[] = {
 	FIELD("reason", text, AT(pod, status_reason)),
@@ -260,7 +260,7 @@ static const struct field status_fields[] = {
 			[POD_SUCCEEDED] = "Succeeded", [POD_FAILED] = "Failed")),
 	FIELD("qosClass", quality, AT(pod, best_effort)),
 	FIELD_KEPT("podIP"),
-	FIELD("conditions", each, .inside = &condition_shape, .each = take_condition,
+	FIELD("conditions", each, .inside = &condition_shape, .each = take_pod_condition,
 		.bytes = LIST_MAX),
 	FIELD("initContainerStatuses", each, .inside = &container_shape, .each = take_init,
 		.bytes = LIST_MAX),

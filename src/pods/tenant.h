@@ -1,4 +1,5 @@
-/* A pod's way into a tenancy and back, on JSON values, since only there nothing of the pod is lost.
+/* A pod's way into a tenancy and back, on JSON values, since only there nothing of the pod is lost:
+ * no table knows all members of a pod.
  *
  * `original`, version 1, is all that is needed to go back, as short as possible, for the controller
  * keeps it in memory for every tenant:

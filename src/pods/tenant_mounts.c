@@ -9,16 +9,12 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "json/decode.h"
 #include "tenant.h"
 
 /* Names that are tried for a volume. */
 #define NAMES_MAX 16
 #define NAME_ROOM 64
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key));
-}
 
 /* A slash at the end makes no other path of it. */
 static struct view path_of(const char *text)
@@ -73,7 +69,7 @@ static json_t *clear_paths(json_t *container, const struct mutation *m)
 	json_t *out = json_array(), *had = json_array();
 	for (size_t i = 0; i < json_array_size(before); i++) {
 		json_t *entry = json_array_get(before, i);
-		if (row_at(m, text_of(entry, "mountPath")) != NULL) {
+		if (row_at(m, decode_find_text(entry, "mountPath")) != NULL) {
 			json_array_append_new(had, json_pack("[I, O]", (json_int_t)i, entry));
 		} else {
 			json_array_append(out, entry);
@@ -138,8 +134,8 @@ static bool mount_is_ours(const json_t *original, const json_t *entry)
 		const struct mount_edit *row = &mps_mounts[i];
 		const char *name = name_of(original, i);
 		if (name != NULL && text_equals(entry_name(entry), name) &&
-			text_equals(text_of(entry, "mountPath"), row->path) &&
-			text_equals(text_of(entry, "subPathExpr"), row->sub_path)) {
+			text_equals(decode_find_text(entry, "mountPath"), row->path) &&
+			text_equals(decode_find_text(entry, "subPathExpr"), row->sub_path)) {
 			return true;
 		}
 	}
@@ -148,7 +144,7 @@ static bool mount_is_ours(const json_t *original, const json_t *entry)
 
 static bool volume_is_ours(const json_t *original, const json_t *entry)
 {
-	const char *path = text_of(json_object_get(entry, "hostPath"), "path");
+	const char *path = decode_find_text(json_object_get(entry, "hostPath"), "path");
 	for (size_t i = 0; i < MPS_MOUNTS_COUNT; i++) {
 		const char *name = name_of(original, i);
 		if (name != NULL && text_equals(entry_name(entry), name) &&
@@ -176,7 +172,7 @@ static bool take_away(json_t *list, const json_t *original,
 static bool is_mounted(const json_t *mounts, const char *path)
 {
 	for (size_t i = 0; i < json_array_size(mounts); i++) {
-		if (same_path(text_of(json_array_get(mounts, i), "mountPath"), path)) {
+		if (same_path(decode_find_text(json_array_get(mounts, i), "mountPath"), path)) {
 			return true;
 		}
 	}
@@ -190,7 +186,7 @@ static bool put_back(json_t *mounts, const json_t *had)
 		const json_t *cell = json_array_get(had, i);
 		json_t *entry = json_array_get(cell, 1);
 		json_int_t position = json_integer_value(json_array_get(cell, 0));
-		const char *path = text_of(entry, "mountPath");
+		const char *path = decode_find_text(entry, "mountPath");
 		if (path == NULL || entry_name(entry) == NULL || position < 0) {
 			return false;
 		}

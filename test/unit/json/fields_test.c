@@ -35,7 +35,7 @@ static int read_length(const struct reading *r, const json_t *value, void *to)
 	return 0;
 }
 
-static const struct field_kind field_length = {read_length, NULL, NULL, false};
+static const struct field_kind field_length = {.read = read_length};
 
 static const struct field part_fields[] = {
 	FIELD("name", text, AT(part, name), .required = true, .always = true),
