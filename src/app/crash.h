@@ -4,7 +4,7 @@
  *
  * $ALIQUOT_CRASH_AT names a file. Where that holds "before NAME" or "after NAME" when a write of
  * that name is about to leave, or was answered with success and nobody here knows it yet, the file
- * is removed and the process ends as by kill -9. The names are the rows in crash.c. */
+ * is removed and the process ends as by kill -9. The names are the rows in test/crash/crash.c. */
 #ifndef APP_CRASH_H
 #define APP_CRASH_H
 

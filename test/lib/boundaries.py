@@ -1,7 +1,7 @@
 """The controller ends at one of its own writes, by name, and is started again: it must converge.
 
 A boundary is "before NAME", when the request has not left, or "after NAME", when it was done and nobody but the
-API server knows. The names are those of src/app/crash.c, which only sanitized builds have.
+API server knows. The names are those of test/crash/crash.c, which only sanitized builds have.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ ELSEWHERE = {"EventSeries": "written five minutes after the first word, at the e
 
 def names():
     """Every write that the controller knows, in the order of its source."""
-    with open(os.path.join(TREE, "src", "app", "crash.c"), encoding="utf-8") as file:
+    with open(os.path.join(TREE, "test", "crash", "crash.c"), encoding="utf-8") as file:
         return re.findall(r'^\t\{"(\w+)", WIRE_', file.read(), re.M)
 
 
