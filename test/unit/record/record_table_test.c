@@ -115,6 +115,11 @@ Test(record_table, every_kind_comes_back)
 	cr_expect_eq(back.pointer->small, 7);
 	cr_expect_eq(back.list[1].small, 200);
 	cr_expect_eq(back.scratch, 0, "it is not packed");
+	cr_expect_eq(record_hash(&all_table, &a, 1), record_hash(&all_table, &back, 1));
+	cr_expect_neq(record_hash(&all_table, &a, 1), record_hash(&all_table, &a, 2));
+	back.text = NULL;
+	cr_expect_neq(record_hash(&all_table, &a, 1), record_hash(&all_table, &back, 1));
+	back.text = "";
 	back.scratch = 9;
 	back.pointer = NULL;
 	back.list_count = 0;
