@@ -11,64 +11,69 @@
 
 /* --- lists of which each item is a record --- */
 
-static bool memo_restore(struct engine *e, const void *item)
+static bool memo_restore(void *owner, const void *item)
 {
+	struct book *book = owner;
 	const struct node_memo *memo = item;
-	if (memo_find(&e->book, memo->name) != NULL) {
+	if (memo_find(book, memo->name) != NULL) {
 		return false;
 	}
-	struct node_memo *m = memo_touch(&e->book, memo->name);
+	struct node_memo *m = memo_touch(book, memo->name);
 	free(m->name);
 	*m = *memo;
 	m->node = WORLD_NONE;
 	return true;
 }
 
-static bool orphan_restore(struct engine *e, const void *item)
+static bool orphan_restore(void *owner, const void *item)
 {
+	struct orphans *all = owner;
 	const struct orphan *orphan = item;
-	if (orphan_find(&e->orphans, orphan->uuid, orphan->node) != NULL) {
+	if (orphan_find(all, orphan->uuid, orphan->node) != NULL) {
 		return false;
 	}
-	struct orphan *o = orphan_add(&e->orphans, orphan->uuid, orphan->node);
+	struct orphan *o = orphan_add(all, orphan->uuid, orphan->node);
 	free(o->uuid);
 	free(o->node);
 	*o = *orphan;
 	return true;
 }
 
-static bool eviction_restore(struct engine *e, const void *item)
+static bool eviction_restore(void *owner, const void *item)
 {
 	struct eviction v = *(const struct eviction *)item;
-	eviction_add(&e->evictions, &v);
+	eviction_add(owner, &v);
 	return true;
 }
 
-static bool inject_restore(struct engine *e, const void *item)
+static bool inject_restore(void *owner, const void *item)
 {
+	struct injecting *inject = owner;
 	struct inject_memo m = *(const struct inject_memo *)item;
-	if (inject_memo_find(&e->inject, m.node, m.class) != NULL) {
+	if (inject_memo_find(inject, m.node, m.class) != NULL) {
 		return false;
 	}
 	m.next = WORLD_NONE;
-	VEC_PUSH(&e->inject.memos, m);
+	VEC_PUSH(&inject->memos, m);
 	return true;
 }
 
-static bool resize_add(struct engine *e, const void *item)
+static bool resize_add(void *owner, const void *item)
 {
+	struct resizes *all = owner;
 	const struct resize *r = item;
-	e->book.flights.told += r->flight != 0 ? 1 : 0;
-	return resize_restore(&e->resizes, r);
+	all->picture->book->flights.told += r->flight != 0 ? 1 : 0;
+	return resize_restore(all, r);
 }
 
-static bool shun_add(struct engine *e, const void *item)
+static bool shun_add(void *owner, const void *item)
 {
+	struct shuns *all = owner;
 	struct shun s = *(const struct shun *)item;
-	if (text_empty(s.what) || e->shuns.items.count >= SHUNS_MAX) {
+	if (text_empty(s.what) || all->items.count >= SHUNS_MAX) {
 		return false;
 	}
-	VEC_PUSH(&e->shuns.items, s);
+	VEC_PUSH(&all->items, s);
 	return true;
 }
 
@@ -76,26 +81,30 @@ struct any_list {
 	VEC_FIELDS(char);
 };
 
+#define LIST_OF(type, table, owner, list, restore)                                                 \
+	{                                                                                          \
+		type, &(table), offsetof(struct engine, list), offsetof(struct engine, owner),     \
+			restore                                                                    \
+	}
+
 static const struct state_list {
 	enum record type;
 	const struct record_table *table;
-	size_t at; /* in the engine */
+	size_t at, owner_at; /* in the engine: the list, and what has it */
 	/* takes what the item holds; false: there cannot be such a one. NULL: it is appended */
-	bool (*restore)(struct engine *e, const void *item);
+	bool (*restore)(void *owner, const void *item);
 } lists[] = {
-	{RECORD_NODE, &node_memo_table, offsetof(struct engine, book.memos), memo_restore},
-	{RECORD_ABSENCE, &absence_table, offsetof(struct engine, book.absences), NULL},
-	{RECORD_TURN, &turn_table, offsetof(struct engine, turns.items), NULL},
-	{RECORD_AILMENT, &ailment_table, offsetof(struct engine, ailments.items), NULL},
-	{RECORD_ORPHAN, &orphan_table, offsetof(struct engine, orphans.items), orphan_restore},
-	{RECORD_SCALE, &scale_rest_table, offsetof(struct engine, scale.rests), NULL},
-	{RECORD_STANDIN, &standin_table, offsetof(struct engine, scale.standins), NULL},
-	{RECORD_INJECTION, &inject_memo_table, offsetof(struct engine, inject.memos),
-		inject_restore},
-	{RECORD_RESIZE, &resize_table, offsetof(struct engine, resizes.items), resize_add},
-	{RECORD_SHUN, &shun_table, offsetof(struct engine, shuns.items), shun_add},
-	{RECORD_EVICTION, &eviction_table, offsetof(struct engine, evictions.items),
-		eviction_restore},
+	LIST_OF(RECORD_NODE, node_memo_table, book, book.memos, memo_restore),
+	LIST_OF(RECORD_ABSENCE, absence_table, book, book.absences, NULL),
+	LIST_OF(RECORD_TURN, turn_table, turns, turns.items, NULL),
+	LIST_OF(RECORD_AILMENT, ailment_table, ailments, ailments.items, NULL),
+	LIST_OF(RECORD_ORPHAN, orphan_table, orphans, orphans.items, orphan_restore),
+	LIST_OF(RECORD_SCALE, scale_rest_table, scale, scale.rests, NULL),
+	LIST_OF(RECORD_STANDIN, standin_table, scale, scale.standins, NULL),
+	LIST_OF(RECORD_INJECTION, inject_memo_table, inject, inject.memos, inject_restore),
+	LIST_OF(RECORD_RESIZE, resize_table, resizes, resizes.items, resize_add),
+	LIST_OF(RECORD_SHUN, shun_table, shuns, shuns.items, shun_add),
+	LIST_OF(RECORD_EVICTION, eviction_table, evictions, evictions.items, eviction_restore),
 };
 
 /* --- save --- */
@@ -304,7 +313,7 @@ static bool load_item(struct engine *e, const struct state_list *l, struct unpac
 	if (!record_unpack(u, l->table, item)) {
 		return false;
 	}
-	if (l->restore != NULL && !l->restore(e, item)) {
+	if (l->restore != NULL && !l->restore((char *)e + l->owner_at, item)) {
 		record_finish(l->table, item);
 		return false;
 	}

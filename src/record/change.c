@@ -53,7 +53,7 @@ static struct record_table rows_of(uint32_t first, uint32_t count)
 }
 
 /* What stands behind the head. */
-static struct record_table rest_of(const struct change *c)
+static struct record_table change_rest(const struct change *c)
 {
 	switch (c->type) {
 	case CHANGE_SET:
@@ -82,7 +82,7 @@ static struct record_table rest_of(const struct change *c)
 
 void change_pack(struct str *out, const struct change *c)
 {
-	const struct record_table head = rows_of(0, HEAD_ROWS), rest = rest_of(c);
+	const struct record_table head = rows_of(0, HEAD_ROWS), rest = change_rest(c);
 	struct change told = *c;
 	struct node_state state;
 	if (c->type == CHANGE_SET && c->kind == KIND_STATE && c->state->again) {
@@ -102,7 +102,7 @@ bool change_unpack(struct unpack *u, struct change *ret)
 	if (!record_unpack(u, &head, &c)) {
 		return false;
 	}
-	const struct record_table rest = rest_of(&c);
+	const struct record_table rest = change_rest(&c);
 	if (!record_unpack(u, &rest, &c)) {
 		return false;
 	}
@@ -118,7 +118,7 @@ static bool name_fits(const char *name)
 
 bool change_fits(const struct change *c)
 {
-	const struct record_table rest = rest_of(c);
+	const struct record_table rest = change_rest(c);
 	return c->type != CHANGE_SET || ((c->kind != KIND_POD || name_fits(c->pod->name)) &&
 						record_size(&rest, c) <= CHANGE_BYTES_MAX);
 }

@@ -63,7 +63,7 @@ size_t pack_text_size(const char *text)
 	return text != NULL ? pack_u64_size(n + 1) + n : 1;
 }
 
-static uint64_t read_long(struct unpack *u)
+static uint64_t packed_long(struct unpack *u)
 {
 	uint64_t value = 0;
 	for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -82,18 +82,18 @@ static uint64_t read_long(struct unpack *u)
 }
 
 /* Most are of one byte. */
-static inline uint64_t read_u64(struct unpack *u)
+static inline uint64_t packed_u64(struct unpack *u)
 {
 	if (u->n > 0 && (unsigned char)*u->p < 0x80) {
 		u->n--;
 		return (unsigned char)*u->p++;
 	}
-	return read_long(u);
+	return packed_long(u);
 }
 
-static inline struct view read_text(struct unpack *u)
+static inline struct view packed_text(struct unpack *u)
 {
-	uint64_t n = read_u64(u);
+	uint64_t n = packed_u64(u);
 	if (n == 0 || n - 1 > u->n) {
 		u->bad |= n > 0;
 		return (struct view){NULL, 0};
@@ -106,29 +106,29 @@ static inline struct view read_text(struct unpack *u)
 
 uint64_t unpack_u64(struct unpack *u)
 {
-	return read_u64(u);
+	return packed_u64(u);
 }
 
 int64_t unpack_i64(struct unpack *u)
 {
-	uint64_t z = read_u64(u);
+	uint64_t z = packed_u64(u);
 	return (int64_t)(z >> 1) ^ -(int64_t)(z & 1);
 }
 
 struct view unpack_text_view(struct unpack *u)
 {
-	return read_text(u);
+	return packed_text(u);
 }
 
 const char *unpack_text(struct unpack *u)
 {
-	struct view text = read_text(u);
+	struct view text = packed_text(u);
 	return text.p != NULL ? arena_strndup(u->arena, text.p, text.n) : NULL;
 }
 
 uint32_t unpack_count(struct unpack *u)
 {
-	uint64_t n = read_u64(u);
+	uint64_t n = packed_u64(u);
 	/* Every element takes at least a byte: a count beyond that is a lie. */
 	if (n > u->n) {
 		u->bad = true;

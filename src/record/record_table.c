@@ -114,7 +114,7 @@ struct sink {
 	uint64_t hash;
 };
 
-static void record_put(struct sink *s, const struct record_table *t, const char *record);
+static void members_put(struct sink *s, const struct record_table *t, const char *record);
 
 static uint64_t hash_number(uint64_t number, uint64_t before)
 {
@@ -170,7 +170,7 @@ static void put_below(struct sink *s, const struct record_row *r, const char *re
 		}
 	}
 	for (size_t i = 0; i < all.count; i++) {
-		record_put(s, r->of, all.items + i * r->of->size);
+		members_put(s, r->of, all.items + i * r->of->size);
 	}
 }
 
@@ -204,7 +204,7 @@ static void row_put(struct sink *s, const struct record_row *r, const char *reco
 	}
 }
 
-static void record_put(struct sink *s, const struct record_table *t, const char *record)
+static void members_put(struct sink *s, const struct record_table *t, const char *record)
 {
 	const struct record_row *end = t->rows + t->row_count;
 	for (const struct record_row *r = t->rows; r < end;) {
@@ -219,28 +219,28 @@ static void record_put(struct sink *s, const struct record_table *t, const char 
 void record_pack(struct str *out, const struct record_table *t, const void *record)
 {
 	struct sink s = {.out = out};
-	record_put(&s, t, record);
+	members_put(&s, t, record);
 }
 
 size_t record_size(const struct record_table *t, const void *record)
 {
 	struct sink s = {.out = NULL};
-	record_put(&s, t, record);
+	members_put(&s, t, record);
 	return s.size;
 }
 
 uint64_t record_hash(const struct record_table *t, const void *record, uint64_t before)
 {
 	struct sink s = {.hashes = true, .hash = before};
-	record_put(&s, t, record);
+	members_put(&s, t, record);
 	return s.hash;
 }
 
 /* --- unpack --- */
 
-static void record_take(struct unpack *u, const struct record_table *t, char *record);
+static void members_unpack(struct unpack *u, const struct record_table *t, char *record);
 
-static const struct record_row *take_flags(
+static const struct record_row *unpack_flags(
 	struct unpack *u, const struct record_row *r, const struct record_row *end, char *record)
 {
 	uint64_t flags = unpack_u64(u);
@@ -251,7 +251,7 @@ static const struct record_row *take_flags(
 	return r;
 }
 
-static void take_chars(struct unpack *u, const struct record_row *r, char *at)
+static void unpack_chars(struct unpack *u, const struct record_row *r, char *at)
 {
 	struct view text = unpack_text_view(u);
 	u->bad |= text.n >= r->size;
@@ -261,7 +261,7 @@ static void take_chars(struct unpack *u, const struct record_row *r, char *at)
 	}
 }
 
-static void take_list(struct unpack *u, const struct record_row *r, char *record)
+static void unpack_list(struct unpack *u, const struct record_row *r, char *record)
 {
 	uint32_t count = unpack_count(u);
 	u->bad |= r->most > 0 && count > r->most;
@@ -270,7 +270,7 @@ static void take_list(struct unpack *u, const struct record_row *r, char *record
 	}
 	char *items = arena_alloc(u->arena, (size_t)count * r->of->size);
 	for (uint32_t i = 0; i < count && !u->bad; i++) {
-		record_take(u, r->of, items + (size_t)i * r->of->size);
+		members_unpack(u, r->of, items + (size_t)i * r->of->size);
 	}
 	pointer_put(record + r->at, items);
 	memcpy(record + r->count_at, &count, sizeof count);
@@ -278,7 +278,7 @@ static void take_list(struct unpack *u, const struct record_row *r, char *record
 
 /* It grows with what is read, not with what its count says. One that has something was read before.
  */
-static void take_vec(struct unpack *u, const struct record_row *r, char *record)
+static void unpack_vec(struct unpack *u, const struct record_row *r, char *record)
 {
 	struct any_vec all;
 	size_t size = r->of->size;
@@ -289,25 +289,25 @@ static void take_vec(struct unpack *u, const struct record_row *r, char *record)
 			all.items = vec_grow(all.items, &all.room, all.count + 1, size);
 		}
 		char *item = memset(all.items + all.count++ * size, 0, size);
-		record_take(u, r->of, item);
+		members_unpack(u, r->of, item);
 	}
 	memcpy(record + r->at, &all, sizeof all);
 }
 
 /* What is below a row, but for a vec. */
-static void take_below(struct unpack *u, const struct record_row *r, char *record)
+static void unpack_below(struct unpack *u, const struct record_row *r, char *record)
 {
 	if (r->kind == ROW_POINTER && (r->needed || unpack_u64(u) != 0)) {
 		char *one = arena_alloc(u->arena, r->of->size);
-		record_take(u, r->of, one);
+		members_unpack(u, r->of, one);
 		pointer_put(record + r->at, one);
 	}
 	for (size_t i = 0; r->kind != ROW_POINTER && i < r->size / r->of->size; i++) {
-		record_take(u, r->of, record + r->at + i * r->of->size);
+		members_unpack(u, r->of, record + r->at + i * r->of->size);
 	}
 }
 
-static void row_take(struct unpack *u, const struct record_row *r, char *record)
+static void row_unpack(struct unpack *u, const struct record_row *r, char *record)
 {
 	char *at = record + r->at;
 	switch (r->kind) {
@@ -323,7 +323,7 @@ static void row_take(struct unpack *u, const struct record_row *r, char *record)
 		return;
 	}
 	case ROW_CHARS:
-		take_chars(u, r, at);
+		unpack_chars(u, r, at);
 		return;
 	case ROW_SIGNED:
 		u->bad |= !number_put(r, at, unpack_i64(u));
@@ -333,36 +333,36 @@ static void row_take(struct unpack *u, const struct record_row *r, char *record)
 		u->bad |= !number_put(r, at, (int64_t)unpack_u64(u));
 		return;
 	case ROW_LIST:
-		take_list(u, r, record);
+		unpack_list(u, r, record);
 		return;
 	case ROW_VEC:
-		take_vec(u, r, record);
+		unpack_vec(u, r, record);
 		return;
 	case ROW_PART:
 	case ROW_ARRAY:
 	case ROW_POINTER:
-		take_below(u, r, record);
+		unpack_below(u, r, record);
 		return;
 	case ROW_ASIDE:
 		return;
 	}
 }
 
-static void record_take(struct unpack *u, const struct record_table *t, char *record)
+static void members_unpack(struct unpack *u, const struct record_table *t, char *record)
 {
 	const struct record_row *end = t->rows + t->row_count;
 	for (const struct record_row *r = t->rows; r < end && !u->bad;) {
 		if (r->kind == ROW_BOOL) {
-			r = take_flags(u, r, end, record);
+			r = unpack_flags(u, r, end, record);
 		} else {
-			row_take(u, r++, record);
+			row_unpack(u, r++, record);
 		}
 	}
 }
 
 bool record_unpack(struct unpack *u, const struct record_table *t, void *record)
 {
-	record_take(u, t, record);
+	members_unpack(u, t, record);
 	if (u->bad) {
 		record_finish(t, record);
 	}
