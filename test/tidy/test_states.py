@@ -7,7 +7,8 @@ import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Where conditions are said: whatever stands there as one CamelCase word is a reason, or one of the next two.
-SAID = ["src/sizer/say.c", "src/sizer/say_why.c", "src/sizer/heals_say.c", "src/sizer/heals.h", "src/sizer/resize_request.c"]
+SAID = ["src/sizer/recommendation_status.c", "src/sizer/status_sentences.c", "src/sizer/healing_status.c",
+        "src/sizer/healing_status.h", "src/sizer/resize_request.c"]
 EVENTS = {"RolledBack", "AutomationPaused", "HealingStarted", "HealingEnded", "LeakSuspected"}
 # No condition says them: nothing of it waits or is blocked then, or the sentence has another reason (NoHistory).
 SILENT = {"UpToDate", "OnCreate", "Never", "Starting", "UnderWay", "NodeBusy", "NotLeading", "Unknown", "None"}
@@ -22,8 +23,8 @@ def read(path):
 
 
 def table(path, prefix):
-    """The names of an enum, of `[PREFIX_X] = "Name"`."""
-    names = set(re.findall(r'\[%s_\w+\] =\s+"(\w+)"' % prefix, read(path)))
+    """The names of an enum, of `[PREFIX_X] = "Name"` or `[PREFIX_X] = {"Name"`."""
+    names = set(re.findall(r'\[%s_\w+\] =\s+\{?"(\w+)"' % prefix, read(path)))
     assert len(names) >= 3, (path, prefix)
     return names - SILENT
 
@@ -37,7 +38,7 @@ def literals():
 
 def wanted():
     """Conditions, any of which may have it, and the reason."""
-    rows = [(("UpdateBlocked", "Paused"), name) for name in table("src/roll/rollout_plan.c", "ROLL")]
+    rows = [(("UpdateBlocked", "Paused"), name) for name in table("src/roll/rollout_explain.c", "ROLL")]
     rows += [(("Recommended",), name) for name in table("src/right/hold.c", "HOLD") - {"Applied", "Learning"}]
     rows += [(("MemoryPreallocated",), name) for name in table("src/right/prealloc.c", "PREALLOC")]
     rows += [(("Capped",), name) for name in table("src/model/recommendation.c", "CAPPED_BY")]
@@ -89,8 +90,8 @@ def test_every_reason_is_explained_by_its_symptom():
 def test_a_new_reason_would_be_missed(monkeypatch):
     """Each way in which one may be added is seen."""
     here = globals()
-    code = {"src/roll/rollout_plan.c": '[ROLL_NEW] = "NewOne",', "src/right/hold.c": '[HOLD_NEW] =\n"NewTwo",',
-            "src/sizer/say_why.c": '(struct say_sentence){"NewThree", "x"}'}
+    code = {"src/roll/rollout_explain.c": '[ROLL_NEW] = {"NewOne",', "src/right/hold.c": '[HOLD_NEW] =\n"NewTwo",',
+            "src/sizer/status_sentences.c": '(struct say_sentence){"NewThree", "x"}'}
     original = read
     monkeypatch.setitem(here, "read", lambda path: original(path) + code.get(path, ""))
     assert {reason for _, reason in wanted()} >= {"NewOne", "NewTwo", "NewThree"}
