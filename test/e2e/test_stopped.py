@@ -251,6 +251,7 @@ def test_u13_no_stampede_after_a_start(rolled):
         count = len(first - {p["metadata"]["uid"] for p in rolled.pods(rolled="true")})
         seen.append((asked, controller.policy_time() - began, count))
         return count
+    # In steps of which the bound below allows for two.
     rolled.wait_later(lambda: gone() >= 2 * most, "twice as many as may go at once", 200, 20)
     assert all(count == 0 for _, until, count in seen if until < 120), seen
     # Between two looks somebody may go at any time; and of the time that it was told the controller may not have read the
