@@ -153,7 +153,7 @@ static void relist(struct run *run, enum change_type type)
 
 static void start(struct run *run)
 {
-	struct engine_config config = {.scale_up_ms = 1000, .check_every = 1};
+	struct engine_config config = {.scale_up_ms = 1000};
 	struct act_config act = {.image = "registry/aliquot:1", .owner_uid = "cm-uid"};
 	log_setup(LOG_ERROR, -1);
 	run->clock = (struct clock){.mono_ms = mono, .wall_ms = wall};
@@ -212,7 +212,6 @@ static void pass(struct run *run, int64_t ms)
 	run->now += ms;
 	do {
 		engine_step(run->engine, now_of(run), BUDGET, &run->plan);
-		ENSURE(engine_differs(run->engine) == NULL);
 		for (size_t i = 0; i < run->plan.actions.count; i++) {
 			act_submit(run->act, &run->plan.actions.items[i]);
 		}
