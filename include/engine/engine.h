@@ -70,6 +70,7 @@ struct engine_report {
 };
 
 struct engine;
+struct journal;
 
 struct engine *engine_create(const struct engine_config *config, uint64_t seed);
 void engine_destroy(struct engine *e);
@@ -103,6 +104,9 @@ bool engine_wants_state(const struct engine *e, uint32_t node);
 
 /* What differed first where it was compared, of all steps until now; NULL: nothing. */
 const char *engine_differs(const struct engine *e);
+
+/* From now on the engine records here, beginning with its state as it is. NULL ends it. */
+void engine_record(struct engine *e, struct journal *journal);
 
 const struct world *engine_world(const struct engine *e);
 const struct engine_report *engine_report(const struct engine *e);

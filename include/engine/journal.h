@@ -49,8 +49,6 @@ struct journal;
 
 struct journal *journal_create(const struct journal_config *config);
 void journal_destroy(struct journal *j); /* not while an engine still records into it */
-/* From now on the engine records here, beginning with its state as it is. NULL ends it. */
-void engine_record(struct engine *e, struct journal *journal);
 /* What went to the sink is not all there: the segment after the one that is written does not
  * continue it, and replay begins anew there. */
 void journal_skip(struct journal *j);

@@ -10,13 +10,9 @@
 #include "base/vec.h"
 #include "departed_share.h"
 #include "flight.h"
+#include "nouns.h"
 
-struct holder;
 struct rng;
-struct step_time;
-struct waiter;
-struct world;
-struct world_pod;
 
 /* What is known of a node beside its object: that capacity pods failed there, and what those that
  * came up told of its GPUs. */
@@ -57,7 +53,7 @@ struct book {
 	struct {
 		uint64_t step; /* of which `lags` is */
 		bool lags;
-	} view; /* view.c */
+	} view; /* flight.c */
 };
 
 struct waiter *waiter_touch(struct book *b, const char *uid, int64_t now);

@@ -5,10 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct emitter;
-struct holder;
-struct picture;
-struct plan;
+#include "nouns.h"
 
 /* The scheduler does not bind it, and it can go nowhere else. */
 bool capacity_is_refused(const struct holder *h);
@@ -19,5 +16,7 @@ bool capacity_failed(struct picture *picture, const struct holder *h);
  * reads it; events stay. */
 void report_capacity_failed(
 	const struct picture *picture, const struct holder *h, struct emitter *out);
+/* Counts the GPUs that more than one capacity pod tells, and warns about each capacity pod once. */
+void report_doubled_gpus(const struct picture *picture, struct emitter *out);
 
 #endif

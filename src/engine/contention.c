@@ -1,13 +1,16 @@
 /* C29: a tenant that ends because a GPU had no memory left, where nothing enforces shares, and
  * whether that was through others. It ends before anybody measures again, so its neighbours are
  * looked at for some seconds before it is taken for its own fault. */
+#include "contention.h"
+
 #include <stdlib.h>
 
 #include "model/names.h"
-#include "overuse.h"
 #include "size/blame.h"
 #include "size/explain_gpus.h"
-#include "state.h"
+#include "overuse_find.h"
+#include "overuse_tell.h"
+#include "concerns.h"
 
 /* Two looks of an agent, and an answer. */
 #define JUDGE_FOR_MS 5000

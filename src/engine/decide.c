@@ -3,7 +3,8 @@
 
 #include "model/names.h"
 #include "model/refusal.h"
-#include "state.h"
+#include "reserve.h"
+#include "concerns.h"
 
 /* Waits for something that is on its way, or for what only we can do. */
 static bool held_back(struct step_time *time, struct waiter *w)

@@ -5,9 +5,7 @@
 
 #include <stdint.h>
 
-struct emitter;
-struct plan;
-struct scheduling;
+#include "nouns.h"
 
 void decide(struct scheduling *sched, struct emitter *out);
 

@@ -6,7 +6,7 @@
 #include "departed_share.h"
 
 #include "size/explain.h"
-#include "state.h"
+#include "concerns.h"
 
 static bool node_is_gone(const struct world *world, uint32_t node)
 {

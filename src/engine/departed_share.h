@@ -8,16 +8,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-
-struct book;
-struct companies;
-struct emitter;
-struct grant;
-struct holder;
-struct picture;
-struct plan;
-struct quotas;
-struct world_pod;
+#include "nouns.h"
 
 /* A tenant that is gone and holds its share all the same, by uid. */
 struct absence {

@@ -9,9 +9,9 @@
  *
  * One that is merely deleted, by hand or because its node is gone, evicts nobody: its GPU can be
  * taken back while the tenants go on (C11). */
-#include "evict.h"
+#include "drain.h"
 
-#include "state.h"
+#include "concerns.h"
 
 #define UPGRADE_STATE "nvidia.com/gpu-driver-upgrade-state"
 

@@ -1,5 +1,5 @@
 /* Steps 5 and 6: what was decided becomes an assumption and an action. */
-#include "state.h"
+#include "concerns.h"
 
 #include <stdio.h>
 

@@ -7,13 +7,10 @@
 
 #include "model/injection.h"
 #include "model/plan.h"
+#include "nouns.h"
 
 struct engine_report;
-struct holder;
 struct openings;
-struct picture;
-struct waiter;
-struct world_pod;
 
 /* Where a step's decisions are written, and what is needed to write them. */
 struct emitter {

@@ -1,12 +1,10 @@
 /* Steps 5 and 6 for shares: what was decided is written into ledgers, and told to tenants. */
 #include "emit_grant.h"
 
-#include "emit.h"
 #include "model/framework.h"
 #include "model/names.h"
-#include "pod_policy.h"
 #include "record/tables.h"
-#include "state.h"
+#include "concerns.h"
 
 #define MEND_EVERY_MS 10000
 

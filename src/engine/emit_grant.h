@@ -6,14 +6,9 @@
 #include <stdint.h>
 
 #include "model/injection.h"
+#include "nouns.h"
 
-struct emitter;
-struct grant;
-struct holder;
-struct plan;
-struct scheduling;
 struct turns;
-struct waiter;
 
 void emit_grants(struct scheduling *sched, struct emitter *out);
 void emit_place(struct scheduling *sched, struct waiter *w, struct holder *h, const struct grant *g,

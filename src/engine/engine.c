@@ -11,6 +11,13 @@
 #include "mps.h"
 #include "record/change.h"
 #include "settle.h"
+#include "capacity_lifecycle.h"
+#include "drain.h"
+#include "inject_probe.h"
+#include "overuse_find.h"
+#include "overuse_pass.h"
+#include "pending_report.h"
+#include "recycle.h"
 #include "state.h"
 #include "world/node_states.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "state.h"
+#include "concerns.h"
 
 #define MINUTE_MS 60000
 /* So long the watch may take to show that the deletion began. */

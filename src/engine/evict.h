@@ -24,13 +24,7 @@
 #include "jobs.h"
 #include "model/reason.h"
 #include "size/explain.h"
-
-struct holder;
-struct outcome;
-struct picture;
-struct plan;
-struct shuns;
-struct world_pod;
+#include "nouns.h"
 
 enum evict_state {
 	EVICT_SENT,    /* the request leaves with this plan */
@@ -110,12 +104,6 @@ enum evict_state evict_look(
 bool evict_is_doubtful(const struct evictions *evictions, const struct world_pod *p);
 /* That pod, or another one of its owner, is being taken down. */
 bool evicts(const struct evictions *evictions, const char *uid);
-
-/* recycle.c, drain.c: those of whom the engine finds out by itself */
-void recycle_tenants(struct evictions *evictions, struct shuns *shuns, struct emitter *out);
-void drain_tenants(struct evictions *evictions, struct emitter *out);
-void drain_capacity(
-	const struct picture *picture, struct emitter *out); /* that nobody is left for */
 
 void eviction_settle(
 	struct evictions *evictions, int64_t now, uint64_t id, const struct outcome *o);

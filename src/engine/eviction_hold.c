@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "state.h"
+#include "concerns.h"
 
 #define HOLD_MS 60000
 

@@ -11,12 +11,9 @@
 #include <stdint.h>
 
 #include "model/gpu.h"
+#include "nouns.h"
 
-struct picture;
 struct place_group;
-struct place_verdict;
-struct step_time;
-struct waiter;
 
 struct hold {
 	char *uuid;		/* owned; of the GPUs, a list; NULL: nothing is held */

@@ -7,10 +7,7 @@
 
 #include "base/map.h"
 #include "model/plan.h"
-
-struct book;
-struct holder;
-struct waiter;
+#include "nouns.h"
 
 /* By the action's number to places in the books. */
 struct flights {
@@ -44,5 +41,8 @@ struct holder *holder_of_flight(const struct book *b, uint64_t id);
 /* Another place in the books. */
 void waiter_moves(struct book *b, struct waiter *w, uint32_t at);
 void holder_moves(struct book *b, struct holder *h, uint32_t at);
+/* Some write of our own that was acknowledged has not been shown for too long: nobody is told
+ * anything (C21). */
+bool view_lags(struct book *book);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "model/quantity.h"
-#include "state.h"
+#include "concerns.h"
 
 static bool gives_back(const struct group *g)
 {

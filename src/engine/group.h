@@ -12,12 +12,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-
-struct emitter;
-struct holder;
-struct plan;
-struct scheduling;
-struct waiter;
+#include "nouns.h"
 
 struct group {
 	/* C7: what entries still say that it is not told any more, of step `stale_step` */

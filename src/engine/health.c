@@ -6,7 +6,7 @@
 
 #include "model/names.h"
 #include "size/explain.h"
-#include "state.h"
+#include "concerns.h"
 #include "world/node_states.h"
 
 /* So long it must be told healthy: an error that comes back every few seconds is one error. */

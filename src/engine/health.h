@@ -14,14 +14,10 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "nouns.h"
 
-struct emitter;
 struct heard;
-struct holder;
 struct orphans;
-struct picture;
-struct plan;
-struct world;
 
 /* A device that was told not to be healthy, and not long enough the contrary since. */
 struct ailment {

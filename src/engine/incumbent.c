@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "preempt_set.h"
-#include "state.h"
+#include "concerns.h"
 
 /* By GPU, and in an order that does not depend on chance. */
 static int by_gpu(const void *a, const void *b)

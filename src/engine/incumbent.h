@@ -8,12 +8,10 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "nouns.h"
 
 struct contest;
-struct pod;
 struct preempting;
-struct wholes;
-struct world_pod;
 
 /* A placed tenant, on one of its GPUs. */
 struct incumbent {

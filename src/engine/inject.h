@@ -27,16 +27,9 @@
 #include "base/vec.h"
 #include "model/injection.h"
 #include "model/pod.h"
+#include "nouns.h"
 
 struct ailments;
-struct emitter;
-struct holder;
-struct outcome;
-struct picture;
-struct plan;
-struct str;
-struct waiter;
-struct world_pod;
 
 /* The probe of one form. Times are 0 where it was not. */
 #define PROBES_ENDED 2 /* so many in a row are more than chance */
@@ -137,48 +130,12 @@ bool inject_knows(
 /* It has told its GPU, and the node rests since no form works. */
 bool inject_is_vain(const struct injecting *inject, const struct holder *h);
 
-/* inject_class.c: the same for a tenant, by its own class. */
-bool inject_knows_for(const struct injecting *inject, const struct holder *h,
-	const struct pod *tenant, enum inject_form *ret_form);
-bool inject_is_vain_for(
-	const struct injecting *inject, const struct holder *h, const struct pod *tenant);
-/* True: the waiter may not have that GPU yet, which is told; what is not proven will be tried. */
-bool inject_awaits(struct injecting *inject, struct waiter *w, struct holder *h);
-bool inject_asks(
-	struct injecting *inject, const struct pod *tenant, struct holder *h); /* no reason */
-/* inject_write.c. What is to be written with its ledger; NULL: nothing. */
+/* What is to be written with its ledger; NULL: nothing. */
 const struct inject_claim *inject_proof_for(struct injecting *inject, const struct holder *h);
 /* It is to be written now, whether there is anything else to write or not. */
 bool inject_owes(struct injecting *inject, const struct holder *h);
-/* After the decisions of a step. */
-void inject_tend(struct injecting *inject, struct emitter *out);
-void inject_settle(struct injecting *inject, int64_t now, uint64_t id, const struct outcome *o);
-/* The waiter's reason, where injection is what it waits for; what is told of it. */
-void inject_reason(struct injecting *inject, struct waiter *w);
-/* True: its GPU is there, and how its node gives it is being found out; the waiter has the reason.
- */
-bool inject_tries(struct injecting *inject, struct waiter *w, const struct holder *h);
-void inject_note_progress(struct waiter *w, const struct inject_memo *m); /* the reason */
-struct inject_words {
-	const char *class; /* NULL: that of the capacity pods */
-	const char *value;
-	uint32_t times;
-	int64_t next; /* 0: nothing is known of it */
-};
-struct inject_words inject_words(struct injecting *inject, struct waiter *w, struct arena *arena);
 
-/* What is to be tried: of a node of the snapshot, on whose GPU, for which class. */
-struct inject_errand {
-	uint32_t node;
-	struct holder *subject;
-	const char *class;     /* borrowed */
-	struct inject_memo *m; /* borrowed; until another one is touched */
-};
-/* True: there is something to try for the class of this memo. */
-bool inject_class_errand(
-	struct injecting *inject, struct inject_memo *m, struct inject_errand *ret_errand);
-
-/* inject.c, for the other two */
+/* For inject_probe.c and inject_class.c. */
 struct inject_memo *inject_memo_touch(
 	struct injecting *inject, const char *node, const char *class);
 const struct inject_memo *inject_memo_find(
@@ -194,9 +151,8 @@ bool inject_may_name(struct injecting *inject, const struct holder *h);
 /* What works there is found out by probes. By the word of an admin classes make no difference. */
 bool inject_is_tried(const struct inject_node *n);
 struct inject_memo *inject_class_memo(struct injecting *inject, uint32_t node, const char *class);
-void inject_class_add(
-	struct injecting *inject, uint32_t node, uint32_t memo); /* to those of the node */
-bool inject_class_is_wanted(const struct injecting *inject, const struct inject_memo *m);
+/* To those of the node. */
+void inject_class_add(struct injecting *inject, uint32_t node, uint32_t memo);
 /* The probe of this claim proves something that nobody has in writing. */
 bool inject_is_awaited(struct injecting *inject, uint32_t node, const struct inject_claim *claim);
 /* What a probe of this form claims that names the GPU of the holder, on the node of the snapshot.

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "state.h"
+#include "concerns.h"
 
 #define FIRST_MS 2000
 #define CAP_MS	 60000

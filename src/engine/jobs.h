@@ -10,12 +10,7 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
-
-struct emitter;
-struct evictions;
-struct outcome;
-struct plan;
-struct pod;
+#include "nouns.h"
 
 enum job_says {
 	JOB_ASKED,    /* the answer is under way */

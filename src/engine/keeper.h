@@ -6,12 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nouns.h"
+
 struct place_gpu;
 struct place_keep;
-struct place_request;
-struct pod;
-struct waiter;
-struct wholes;
 
 /* Whom something is kept for. */
 struct keeper {

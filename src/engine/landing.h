@@ -8,11 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct companies;
-struct picture;
+#include "nouns.h"
+
 struct place_group;
-struct place_verdict;
-struct waiter;
 
 /* Where it says that the tenant runs, and on how much. */
 struct landing {

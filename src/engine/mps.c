@@ -2,7 +2,7 @@
 #include "mps.h"
 
 #include "size/explain.h"
-#include "state.h"
+#include "concerns.h"
 #include "size/explain_gpus.h"
 #include "world/node_states.h"
 

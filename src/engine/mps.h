@@ -10,12 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct emitter;
-struct holder;
-struct picture;
-struct plan;
-struct waiter;
-struct world;
+#include "nouns.h"
 
 /* It is told not to be active. */
 bool mps_is_ill(const struct picture *picture, const struct holder *h);

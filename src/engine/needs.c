@@ -1,6 +1,6 @@
 /* Step 4 begins here: what the snapshot must say besides, now that it is known who waits. What
  * nobody asks for is not counted. */
-#include "state.h"
+#include "concerns.h"
 
 static bool anyone_needs(const struct scheduling *sched)
 {

@@ -9,11 +9,8 @@
 #include "model/pod.h"
 #include "model/reason.h"
 #include "model/volume.h"
-
-struct picture;
-struct scheduling;
-struct shuns;
-struct world;
+#include "nouns.h"
+#include "zoning.h"
 
 /* A GPU pod that is on a node, or will be. */
 struct guest {
@@ -21,17 +18,6 @@ struct guest {
 	const struct pod *pod;
 	bool leaves; /* it is being deleted */
 };
-
-/* Which nodes a spread counts, and which of them are near each other (zoning.c). */
-struct zoning {
-	struct str key; /* what was asked, as bytes */
-	uint64_t step;	/* of which it is */
-	struct {
-		VEC_FIELDS(uint32_t);
-	} of; /* beside the world's nodes: the number of its value; WORLD_NONE: it does not count */
-	uint32_t count; /* values */
-};
-#define ZONINGS_MAX 16
 
 struct needs {
 	struct picture *picture; /* borrowed, as are these */
@@ -71,18 +57,5 @@ struct claims_of {
 };
 /* The pod's volumes: READING_VOLUMES, VOLUME_NOT_READY, or NONE where each can be judged. */
 enum reason needs_claims(struct world *world, const struct pod *pod, struct claims_of *ret_claims);
-
-/* zoning.c: of a spread of the pod. Valid until ZONINGS_MAX others were asked for. */
-const struct zoning *zoning_of(
-	struct needs *needs, const struct pod *pod, const struct neighbour_term *spread);
-void zonings_finish(struct needs *n);
-
-/* neighbours.c: what pods with GPUs require of each other */
-void neighbours_gather(struct scheduling *sched);
-/* One more pod will be on that node of the snapshot. */
-void neighbours_arrive(struct needs *needs, uint32_t node, const struct pod *pod);
-/* Marks the nodes that the pod must keep off; what place_request.apart must be. Of a pod for whole
- * GPUs only anti-affinity on the host name is looked at. */
-uint32_t neighbours_mark(struct needs *needs, const struct pod *pod);
 
 #endif

@@ -6,8 +6,10 @@
  *
  * Who is there is gathered once a step, and only if anybody asks: of the namespaces of which
  * somebody who waits requires something, and everywhere those that keep others off. */
+#include "neighbours.h"
+
 #include "model/names.h"
-#include "state.h"
+#include "concerns.h"
 
 static bool is_asked(const struct needs *needs, const char *ns)
 {

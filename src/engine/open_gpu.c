@@ -2,7 +2,7 @@
 #include "open_gpu.h"
 
 #include "model/refusal.h"
-#include "state.h"
+#include "concerns.h"
 
 /* A new GPU in the picture for a capacity pod that was just asked for. */
 static uint32_t add_opening(struct picture *picture, struct holder *h, uint32_t node)

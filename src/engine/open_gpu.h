@@ -5,13 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct emitter;
-struct holder;
+#include "nouns.h"
+
 struct injecting;
-struct place_verdict;
-struct plan;
-struct scale;
-struct waiter;
 
 /* A GPU more where the verdict says, which then names it; false: nowhere, or not now. */
 bool open_gpu(struct scale *scale, const struct waiter *w, struct emitter *out,

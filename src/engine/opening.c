@@ -1,6 +1,6 @@
 /* How many capacity pods may be on their way to a GPU at once. */
 #include "model/refusal.h"
-#include "state.h"
+#include "concerns.h"
 
 /* On all nodes together. */
 #define OPENING_MAX 256

@@ -15,11 +15,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/vec.h"
-
-struct emitter;
-struct evictions;
-struct picture;
-struct plan;
+#include "nouns.h"
 
 struct orphan {
 	char *uuid;    /* owned */
@@ -89,9 +85,5 @@ uint32_t orphans_count(const struct orphans *orphans); /* in this step */
 void orphans_tend(struct orphans *orphans, struct evictions *evictions, struct emitter *out);
 /* It was searched for long enough. */
 bool orphan_is_late(const struct picture *picture, const struct orphan *o);
-
-/* search.c: with the orphans of this step; and after decisions were made */
-void searches_plan(struct orphans *orphans);
-void searches_tend(struct orphans *orphans, struct emitter *out);
 
 #endif

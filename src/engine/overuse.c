@@ -5,7 +5,9 @@
 
 #include "model/names.h"
 #include "size/blame.h"
-#include "state.h"
+#include "overuse_evict.h"
+#include "overuse_find.h"
+#include "concerns.h"
 #include "world/node_states.h"
 
 /* So many looks in a row begin it and end it. One alone may be the peak of a moment that the next

@@ -20,13 +20,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "engine/engine.h"
-
-struct emitter;
-struct evictions;
-struct node_state;
-struct picture;
-struct plan;
-struct world_pod;
+#include "nouns.h"
 
 /* A tenant that was seen over its share of one GPU. */
 struct overuse {
@@ -133,31 +127,8 @@ struct overuses {
 	struct overuse_pass pass;
 };
 
-/* A pass begins once a second, whatever calls it. */
-void overuse_tend(struct overuses *all);
-/* One slice of it, of about so many objects; nothing where none is under way. */
-void overuse_step(
-	struct overuses *overuses, struct engine_now now, uint32_t budget, struct emitter *out);
-bool overuse_running(const struct overuses *overuses);
-
-/* overuse_find.c: found by key, NULL: there is none. What is added must not be there, and its texts
- * are taken; a pointer dies when another one is added or dropped. */
-void overuses_init(struct overuses *all);
 /* What was put into the lists by itself is found from now on. False: one is there twice. */
 bool overuses_index(struct overuses *all);
-void overuse_forget(struct overuses *all);
-struct overuse *overuse_find(struct overuses *all, const char *uid, const char *uuid);
-struct overuse *overuse_add(struct overuses *all, const struct overuse *made);
-void overuse_drop(struct overuses *all, size_t i);
-struct crowd *crowd_find(struct overuses *all, const char *uuid);
-struct crowd *crowd_add(struct overuses *all, const struct crowd *made);
-void crowd_drop(struct overuses *all, size_t i);
-struct failure *failure_find(struct overuses *all, const char *uid);
-struct failure *failure_add(struct overuses *all, const struct failure *made);
-void failure_drop(struct overuses *all, size_t i);
-struct remark *remark_find(struct overuses *all, const char *uid);
-struct remark *remark_add(struct overuses *all, const struct remark *made);
-void remark_drop(struct overuses *all, size_t i);
 
 /* overuse.c: a node in one piece. */
 void overuse_judge(struct overuses *all, uint32_t node, int64_t policy_ms, struct emitter *out);
@@ -165,9 +136,6 @@ void overuse_judge(struct overuses *all, uint32_t node, int64_t policy_ms, struc
 void overuse_relieved(struct overuses *all, const char *uuid);
 /* A tenant that runs, whose memory somebody may be watching. */
 bool overuse_uses_now(const struct world_pod *p);
-
-/* overuse_tell.c: one tenant of a node that was judged */
-void overuse_report(struct overuses *all, const struct world_pod *p, struct emitter *out);
 
 /* What is shared with contention.c. */
 #define OVERUSE_TELL_EVERY_MS 600000
@@ -178,17 +146,5 @@ bool overuse_concerns(const struct world_pod *p);
 int64_t overuse_measured(
 	const struct picture *picture, const struct world_pod *p, const char *uuid);
 struct crowd *crowd_touch(struct overuses *all, const char *uuid);
-void overuse_tell(
-	const struct world_pod *p, enum reason reason, const char *text, struct emitter *out);
-/* A condition of that type, unless it is so already or one was asked for lately. */
-void overuse_remark(struct overuses *overuses, const struct world_pod *p, const struct action *what,
-	struct emitter *out);
-
-/* contention.c: one tenant. False: it has never run out of memory. */
-bool failure_look(struct overuses *overuses, const struct world_pod *p, int64_t policy_ms,
-	struct emitter *out);
-
-/* overuse_evict.c: GPUs of the node that is judged, on which somebody must go */
-void crowds_relieve(struct overuses *all, struct emitter *out);
 
 #endif

@@ -1,11 +1,13 @@
 /* Who must go because a GPU is short of memory: whoever is most over its share among those whose
  * policy says so, one at a time, and the next only after memory was measured without the last. */
+#include "overuse_evict.h"
+
 #include <stdlib.h>
 
 #include "model/gpu.h"
-#include "overuse.h"
 #include "size/blame.h"
-#include "state.h"
+#include "overuse_find.h"
+#include "concerns.h"
 #include "size/explain_gpus.h"
 #include "world/departed.h"
 #include "world/node_states.h"

@@ -1,4 +1,6 @@
 /* Four arrays of the watchdog, each with an index from its key to the place. */
+#include "overuse_find.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,11 @@
 /* One pass of the watchdog, slice by slice. What is judged together is judged in one slice, a node;
  * who is told of it, and what is forgotten, may wait for the next. */
-#include "overuse.h"
+#include "overuse_pass.h"
 
-#include "state.h"
+#include "contention.h"
+#include "overuse_find.h"
+#include "overuse_tell.h"
+#include "concerns.h"
 #include "world/node_states.h"
 
 #define PASS_MS 1000

@@ -1,9 +1,10 @@
 /* What is said of who uses more than its share of memory: one tenant of a node that was judged. */
-#include "overuse.h"
+#include "overuse_tell.h"
 
 #include "model/names.h"
 #include "size/explain_gpus.h"
-#include "state.h"
+#include "overuse_find.h"
+#include "concerns.h"
 
 #define SENTENCE_MAX 1024
 

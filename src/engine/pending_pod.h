@@ -15,10 +15,9 @@
 #include "model/pod.h"
 #include "model/reason.h"
 #include "place/place.h"
+#include "nouns.h"
 
 struct action;
-struct holder;
-struct world_pod;
 
 /* How a tenant fares among others. */
 struct passed {

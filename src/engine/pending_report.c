@@ -1,6 +1,8 @@
 /* What people are told: why a tenant waits, where it went, and the counts behind the metrics. */
+#include "pending_report.h"
+
 #include "mps.h"
-#include "state.h"
+#include "concerns.h"
 
 #include "engine/node_pools.h"
 #include "model/names.h"

@@ -16,16 +16,11 @@
 #include "kept_picture.h"
 #include "model/policy.h"
 #include "place/place.h"
+#include "nouns.h"
 
-struct book;
 struct engine_config;
-struct holder;
 struct runtime;
-struct step_time;
-struct waiter;
-struct world;
 struct world_gpu;
-struct world_pod;
 
 /* One GPU of the snapshot and what it came from. */
 struct snap_gpu {

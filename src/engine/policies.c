@@ -3,14 +3,13 @@
  * slices, whenever something that could matter has changed, at most every two seconds. */
 #include "policies.h"
 #include "engine/node_pools.h"
-#include "state.h"
+#include "concerns.h"
 
 #include <stdlib.h>
 
 #include "model/names.h"
 #include "size/ask.h"
 #include "size/explain.h"
-#include "size/policy_resolution.h"
 
 #define PASS_EVERY_MS 2000
 /* A status that was asked for and did not show up is asked for again. */

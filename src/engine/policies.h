@@ -11,10 +11,8 @@
 #include "base/vec.h"
 #include "engine/engine.h"
 #include "size/policy_resolution.h"
+#include "nouns.h"
 
-struct emitter;
-struct picture;
-struct plan;
 struct pools;
 
 /* A pod that was told something, and when last. */

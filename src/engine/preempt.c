@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "preempt_set.h"
-#include "state.h"
+#include "concerns.h"
 
 /* Between two looks of the engine. */
 #define LOOK_MS 100
@@ -43,6 +43,18 @@ static bool is_due(const struct picture *picture, const struct waiter *w)
 	       lacks_room(w->reason) && picture->time->now >= due_at(picture, w);
 }
 
+static int64_t whole_due_at(const struct picture *picture, const struct whole *w)
+{
+	int64_t at = w->lacks_since + picture->cfg->lacks_ms;
+	return w->lacks_since < 0 ? TIME_NEVER : at > w->preempt_at ? at : w->preempt_at;
+}
+
+static bool whole_is_due(const struct picture *picture, const struct whole *w)
+{
+	return picture->time->now >= whole_due_at(picture, w) && whole_is_judged(&w->pod) &&
+	       w->pod.gpus <= MODEL_GPU_COUNT_MAX;
+}
+
 static bool anyone_is_due(struct scheduling *sched)
 {
 	const struct picture *picture = sched->picture;
@@ -55,8 +67,8 @@ static bool anyone_is_due(struct scheduling *sched)
 		}
 	}
 	vec_for_each (struct whole *const, w, &sched->wholes->ranked) {
-		due = due || whole_preempt_is_due(picture, *w);
-		wake_by(picture->time, whole_preempt_due_at(picture, *w));
+		due = due || whole_is_due(picture, *w);
+		wake_by(picture->time, whole_due_at(picture, *w));
 	}
 	return due;
 }
@@ -221,6 +233,52 @@ static void preempt_for(struct preempting *preempting, struct waiter *w, struct 
 	}
 }
 
+/* The same for whole GPUs. What that frees is kept for it for a minute, whoever ranks before: it
+ * comes first in the walk, and what it still lacks is out of the picture for everybody
+ * (docs/design/fairness.md). */
+#define WHOLE_HOLD_MS 60000
+
+static struct siege_plan siege_for(struct preempting *preempting, struct whole *w)
+{
+	struct siege_plan nowhere = {.node = WORLD_NONE};
+	struct claims_of claims;
+	if (!may_preempt_others(preempting->picture->world, &w->pod) ||
+		needs_claims(preempting->picture->world, &w->pod, &claims) != REASON_NONE) {
+		return nowhere;
+	}
+	struct place_request r = {.pod = &w->pod,
+		.claims = claims.items,
+		.claim_count = claims.count,
+		.apart = neighbours_mark(preempting->scheduling->needs, &w->pod)};
+	struct siege_want want = {
+		.request = &r, .count = (uint32_t)w->pod.gpus, .whole = true, .held = w->hold};
+	wholes_know_rooms(preempting->scheduling->wholes);
+	return siege_lay(preempting, &want);
+}
+
+static void preempt_for_whole(struct preempting *preempting, struct whole *w, struct emitter *out)
+{
+	const struct picture *picture = preempting->picture;
+	struct siege_plan found = siege_for(preempting, w);
+	w->preempt_at = picture->time->now + PREEMPT_LATER_MS;
+	if (found.node == WORLD_NONE || found.gpu_count == 0) {
+		return;
+	}
+	enum evict_state state =
+		found.first != NULL ? preempt_one(preempting->evictions, &w->pod, found.first, out)
+				    : EVICT_GOING;
+	bool goes_on = whole_is_held(preempting->scheduling->wholes, w);
+	if (state != EVICT_SENT && !(goes_on && state == EVICT_GOING)) {
+		w->preempt_at = goes_on ? picture->time->now + PREEMPT_SOON_MS : w->preempt_at;
+		return;
+	}
+	CLEANUP(str_finish) struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
+	gpus_list(picture, found.gpus, found.gpu_count, &uuids);
+	text_set(&w->hold, str_text(&uuids));
+	w->hold_until = picture->time->now + WHOLE_HOLD_MS;
+	w->preempt_at = picture->time->now + PREEMPT_SOON_MS;
+}
+
 /* Those that come before the tenant; NULL: the rest. How many GPUs that took a look at. */
 static size_t preempt_wholes(
 	struct preempting *preempting, size_t *next, const struct pod *tenant, struct emitter *out)
@@ -231,9 +289,9 @@ static size_t preempt_wholes(
 		if (tenant != NULL && pod_rank_class(&w->pod, tenant) > 0) {
 			break;
 		}
-		if (looked_at < LOOK_GPUS && whole_preempt_is_due(preempting->picture, w)) {
+		if (looked_at < LOOK_GPUS && whole_is_due(preempting->picture, w)) {
 			looked_at += preempting->picture->snap.gpus.count;
-			whole_preempt(preempting, w, out);
+			preempt_for_whole(preempting, w, out);
 		}
 	}
 	return looked_at;

@@ -21,15 +21,8 @@
 #include "base/str.h"
 #include "evict.h"
 #include "incumbent.h"
+#include "nouns.h"
 #include "siege.h"
-
-struct picture;
-struct plan;
-struct pod;
-struct scheduling;
-struct whole;
-struct world;
-struct world_pod;
 
 struct preempting {
 	struct picture *picture; /* borrowed, as are these */
@@ -55,11 +48,5 @@ enum evict_state preempt_one(struct evictions *evictions, const struct pod *for_
 /* The UUIDs of these GPUs of the snapshot as a list, those that are known. */
 void gpus_list(
 	const struct picture *picture, const uint32_t *gpus, uint32_t count, struct str *out);
-
-/* whole_preempt.c: the same for whole GPUs */
-bool whole_preempt_is_due(const struct picture *picture, const struct whole *w);
-/* When it will be; TIME_NEVER: it will not. */
-int64_t whole_preempt_due_at(const struct picture *picture, const struct whole *w);
-void whole_preempt(struct preempting *preempting, struct whole *w, struct emitter *out);
 
 #endif

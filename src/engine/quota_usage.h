@@ -6,10 +6,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-
-struct picture;
-struct waiter;
-struct world_pod;
+#include "nouns.h"
 
 /* What a quota leaves for one waiter, whose own charge is not in `used_milli`. */
 struct quota_view {

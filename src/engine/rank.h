@@ -5,11 +5,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-
-struct picture;
-struct pod;
-struct waiter;
-struct world_pod;
+#include "nouns.h"
 
 /* One of those who are ranked. */
 struct candidate {

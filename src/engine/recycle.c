@@ -4,11 +4,11 @@
  * its share is free as soon as it has ended, since it never ran; a Pending pod passes every budget.
  * Anybody else keeps its share and waits, with a reason. Whether a Job counts it is written in the
  * Job, which is read then (jobs.h). */
-#include "evict.h"
+#include "recycle.h"
 
 #include "model/names.h"
 #include "owner/owner.h"
-#include "state.h"
+#include "concerns.h"
 
 #define TELL_EVERY_MS 60000
 #define REFUSED_MS    ((int64_t)120000)

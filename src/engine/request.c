@@ -6,7 +6,7 @@
 #include "model/names.h"
 #include "model/quantity.h"
 #include "size/managed.h"
-#include "state.h"
+#include "concerns.h"
 
 /* The policy as it is now, not as it was at admission, if a webhook judged the pod at all: whether
  * there is one and it wants shares, its bounds and its number of tenants (C8). */

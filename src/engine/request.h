@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
+#include "nouns.h"
+
 struct claims_of;
-struct scheduling;
-struct waiter;
 
 /* What it asks for, in w->asked, and its volumes; false: it gets nothing now, and has the reason.
  */

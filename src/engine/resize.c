@@ -1,7 +1,7 @@
 /* Shares of tenants that run, in the picture of one step, in ledgers, and told. */
 #include "resize.h"
 
-#include "state.h"
+#include "concerns.h"
 
 /* Whoever wants something has said so by then, after a restart too. */
 #define BEHIND_MS 600000

@@ -1,9 +1,10 @@
 /* Who should have another share: a table, whose first part is looked at in every step. Whoever has
  * what is wanted rests in the second until something about it changes. */
+#include "resizes.h"
+
 #include <stdlib.h>
 
-#include "resize.h"
-#include "state.h"
+#include "concerns.h"
 
 /* A write that was answered is shown by the watch, or it is asked for again. */
 #define ASSUME_MS   30000

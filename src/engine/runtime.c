@@ -1,6 +1,6 @@
 /* The class of capacity pods, kept. */
 #include "record/tables.h"
-#include "state.h"
+#include "concerns.h"
 
 void runtime_take(const struct picture *picture, const struct runtime_class *r)
 {

@@ -6,7 +6,8 @@
 
 #include "engine/node_pools.h"
 #include "model/names.h"
-#include "state.h"
+#include "scale_where.h"
+#include "concerns.h"
 
 #define COMPANION_HEAD "companion-up-"
 #define GIVE_UP_MS     1200000

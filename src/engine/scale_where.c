@@ -1,8 +1,9 @@
 /* What tenants say of nodes, as a number that is equal where they say the same, and as the
  * constraints of a capacity pod. */
+#include "scale_where.h"
+
 #include "model/names.h"
-#include "scale.h"
-#include "state.h"
+#include "concerns.h"
 
 /* GPU feature discovery labels a node once it is there: no autoscaler knows that before. */
 #define DISCOVERED "nvidia.com/"

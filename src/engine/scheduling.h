@@ -7,19 +7,14 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "nouns.h"
 #include "picture.h"
 
-struct companies;
 struct injecting;
-struct needs;
 struct openings;
-struct quotas;
 struct ranked;
 struct resizes;
-struct scale;
-struct shuns;
 struct turns;
-struct wholes;
 
 struct scheduling {
 	struct picture *picture; /* borrowed, as are all of these */

@@ -3,9 +3,10 @@
  * goes before all have told what they got, and then only the right one stays. Where the capacity
  * pod that held it is still on its way out and nothing else is free there, one waits at the
  * scheduler, ahead of everybody else by its priority, for the moment at which the GPU is free. */
+#include "search.h"
+
 #include "model/names.h"
-#include "orphan.h"
-#include "state.h"
+#include "concerns.h"
 
 /* What was searched for long enough in vain is searched for seldom: each time the node's free GPUs
  * are nobody else's for a moment. */

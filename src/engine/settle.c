@@ -2,10 +2,10 @@
  * forgotten; what may or may not have happened counts as having happened until the watch tells. */
 #include "settle.h"
 
+#include "concerns.h"
 #include "journal.h"
 #include "model/names.h"
 #include "record/tables.h"
-#include "state.h"
 
 #define AVOID_CONFLICT_MS 5000
 #define AVOID_REFUSED_MS  15000

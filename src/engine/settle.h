@@ -5,8 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct book;
-struct outcome;
+#include "nouns.h"
 
 /* False: the action was neither. */
 bool flight_settle(struct book *book, int64_t now, uint64_t id, const struct outcome *o);

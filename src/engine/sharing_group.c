@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "state.h"
+#include "concerns.h"
 
 #include "size/builtin.h"
 

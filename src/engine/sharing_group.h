@@ -10,13 +10,10 @@
 
 #include "base/vec.h"
 #include "model/policy.h"
+#include "nouns.h"
 
-struct picture;
 struct place_gpu;
-struct pod;
 struct snap_gpu;
-struct waiter;
-struct world_pod;
 
 struct manners {
 	uint64_t company;

@@ -14,12 +14,9 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "nouns.h"
 
 struct change;
-struct companies;
-struct picture;
-struct pod;
-struct waiter;
 
 /* One comes with each pod that is moved, and few are (docs/design/rolling.md#a-move), or that is
  * recycled; of more the one that would end first makes way. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "state.h"
+#include "concerns.h"
 
 static int32_t priority_of(const struct siege_want *want)
 {

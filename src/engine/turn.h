@@ -10,10 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/vec.h"
-
-struct picture;
-struct waiter;
-struct world_pod;
+#include "nouns.h"
 
 /* A tenant that starts. */
 struct turn {

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-#include "state.h"
+#include "whole_drain.h"
+#include "concerns.h"
 
 /* The scheduler tries a pod again within seconds of a GPU getting free, so one that it has left
  * alone for so long has another reason to wait, which nobody judges here. */

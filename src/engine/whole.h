@@ -11,13 +11,7 @@
 #include "model/plan.h"
 #include "model/pod.h"
 #include "place/place.h"
-
-struct emitter;
-struct holder;
-struct needs;
-struct picture;
-struct scheduling;
-struct waiter;
+#include "nouns.h"
 
 /* Rests grow so often. */
 #define WHOLE_RESTS_MAX 4
@@ -96,36 +90,6 @@ void wholes_tend(const struct picture *picture, struct emitter *out);
 /* Evictions free something for it, that it has not got yet. */
 bool whole_is_held(const struct wholes *wholes, const struct whole *w);
 
-/* whole_fit.c */
-/* Some share was taken out of the picture: what is idle may be so no more. */
-void wholes_picture_changed(struct wholes *wholes);
-/* All that the scheduler may refuse it for is judged here. */
-bool whole_is_judged(const struct pod *p);
-void wholes_know_rooms(struct wholes *wholes);
-/* Might this GPU go for a whole pod? */
-bool snap_gpu_is_idle(const struct picture *picture, uint32_t gpu);
-/* GPUs that it can have on the node, idle capacity pods and those on their way out counted. */
-int64_t whole_obtainable(const struct wholes *wholes, uint32_t node);
-/* Could it run there once they are gone? */
-bool whole_fits(struct wholes *wholes, const struct place_request *r, uint32_t node);
-/* Of the nodes where it fits, the one that is nearest to it; PLACE_NOWHERE: it fits nowhere.
- * `keeper` not 0: nobody opens a GPU on any of them. */
-uint32_t whole_best_node(struct wholes *wholes, const struct place_request *r, uint32_t keeper);
-
-/* whole_drain.c: it fits nowhere and has waited; a node is kept for it. */
-void whole_drain(
-	struct wholes *all, struct whole *w, const struct place_request *r, struct emitter *out);
-
-/* reserve_group.c: what is nearest on one node, for a tenant of several GPUs; how many GPUs are
- * reserved. */
-uint32_t reserve_group(struct wholes *wholes, struct waiter *w, const struct place_request *r);
-
 /* reserve.c: tenants among themselves */
-/* It was looked for a GPU for this tenant; `lacks`: in vain, although there may be one later. */
-void reserve_judge(struct scheduling *sched, struct waiter *w, bool lacks);
-/* An unfinished step goes on: what those before it keep, they keep still. */
-void reserve_again(struct wholes *wholes, struct waiter *w);
-/* The walk is over: whom were others preferred to, and how often? */
-void reserve_count(struct scheduling *sched, size_t first, size_t end);
 
 #endif

@@ -2,10 +2,10 @@
  * new shares from whoever ranks lower, so that newcomers never overtake it (C18). Only a node whose
  * GPUs are enough for it and for those before it to whom it was promised; no more than half of the
  * nodes. */
-#include "whole.h"
+#include "whole_drain.h"
 
 #include "size/explain.h"
-#include "state.h"
+#include "concerns.h"
 
 #define DRAINED_MAX 16
 #define LOOKS_MAX   64

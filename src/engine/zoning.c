@@ -4,11 +4,13 @@
  * the only place where it is judged.
  *
  * Replicas ask the same, so what was worked out is kept for the step. */
+#include "zoning.h"
+
 #include <stdlib.h>
 
+#include "concerns.h"
 #include "needs.h"
 #include "record/tables.h"
-#include "state.h"
 
 #define KEY_MAX ((size_t)1 << 20)
 

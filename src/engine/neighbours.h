@@ -1,0 +1,16 @@
+/* What pods with GPUs require of each other. Nothing here fails. */
+#ifndef ENGINE_NEIGHBOURS_H
+#define ENGINE_NEIGHBOURS_H
+
+#include <stdint.h>
+
+#include "nouns.h"
+
+void neighbours_gather(struct scheduling *sched);
+/* One more pod will be on that node of the snapshot. */
+void neighbours_arrive(struct needs *needs, uint32_t node, const struct pod *pod);
+/* Marks the nodes that the pod must keep off; what place_request.apart must be. Of a pod for whole
+ * GPUs only anti-affinity on the host name is looked at. */
+uint32_t neighbours_mark(struct needs *needs, const struct pod *pod);
+
+#endif

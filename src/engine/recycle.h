@@ -1,0 +1,9 @@
+/* C21: tenants that were placed and that the scheduler cannot bind. Nothing here fails. */
+#ifndef ENGINE_RECYCLE_H
+#define ENGINE_RECYCLE_H
+
+#include "nouns.h"
+
+void recycle_tenants(struct evictions *evictions, struct shuns *shuns, struct emitter *out);
+
+#endif

@@ -1,0 +1,13 @@
+/* A node that is kept for a pod which asks for whole GPUs (C18). Nothing here fails. */
+#ifndef ENGINE_WHOLE_DRAIN_H
+#define ENGINE_WHOLE_DRAIN_H
+
+#include "nouns.h"
+
+struct whole;
+
+/* It fits nowhere and has waited; a node is kept for it. */
+void whole_drain(
+	struct wholes *all, struct whole *w, const struct place_request *r, struct emitter *out);
+
+#endif

@@ -1,0 +1,29 @@
+/* The domains of a topology spread, as the scheduler counts them. Nothing here fails. */
+#ifndef ENGINE_ZONING_H
+#define ENGINE_ZONING_H
+
+#include <stdint.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "nouns.h"
+
+struct neighbour_term;
+
+/* Which nodes a spread counts, and which of them are near each other. */
+struct zoning {
+	struct str key; /* what was asked, as bytes */
+	uint64_t step;	/* of which it is */
+	struct {
+		VEC_FIELDS(uint32_t);
+	} of; /* beside the world's nodes: the number of its value; WORLD_NONE: it does not count */
+	uint32_t count; /* values */
+};
+#define ZONINGS_MAX 16
+
+/* Of a spread of the pod. Valid until ZONINGS_MAX others were asked for. */
+const struct zoning *zoning_of(
+	struct needs *needs, const struct pod *pod, const struct neighbour_term *spread);
+void zonings_finish(struct needs *n);
+
+#endif
