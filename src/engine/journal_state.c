@@ -7,6 +7,7 @@
 
 #include "journal.h"
 #include "journal_tables.h"
+#include "overuse_find.h"
 #include "policies.h"
 
 /* --- lists of which each item is a record --- */

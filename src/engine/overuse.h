@@ -127,9 +127,6 @@ struct overuses {
 	struct overuse_pass pass;
 };
 
-/* What was put into the lists by itself is found from now on. False: one is there twice. */
-bool overuses_index(struct overuses *all);
-
 /* overuse.c: a node in one piece. */
 void overuse_judge(struct overuses *all, uint32_t node, int64_t policy_ms, struct emitter *out);
 /* Somebody is over no more: who ran out of memory before that is helped. */

@@ -2,6 +2,7 @@
 #ifndef ENGINE_OVERUSE_FIND_H
 #define ENGINE_OVERUSE_FIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct crowd;
@@ -11,6 +12,8 @@ struct overuses;
 struct remark;
 
 void overuses_init(struct overuses *all);
+/* What was put into the lists by itself is found from now on. False: one is there twice. */
+bool overuses_index(struct overuses *all);
 void overuse_forget(struct overuses *all);
 /* Found by key, NULL: there is none. What is added must not be there, and its texts are taken; a
  * pointer dies when another one is added or dropped. */

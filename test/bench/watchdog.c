@@ -13,6 +13,7 @@
 
 #include "base/str.h"
 #include "model/names.h"
+#include "overuse_pass.h"
 #include "state.h"
 
 #define GPUS_A_NODE 8

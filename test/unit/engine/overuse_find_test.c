@@ -1,5 +1,6 @@
 /* What the watchdog remembers is found by its key, whatever came and went before. */
 #include "overuse.h"
+#include "overuse_find.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
