@@ -49,6 +49,8 @@ struct field_kind {
 	 * Neither: there is none that does. */
 	bool (*is_empty)(const struct field *f, const void *from);
 	size_t bytes;
+	/* It has no faults: what cannot be read is not there, nor what stands in its way. */
+	bool lenient;
 	/* Its faults name the path already. */
 	bool names_path;
 };
@@ -134,6 +136,7 @@ extern const struct field_kind field_texts;  /* const char **, and its count */
 extern const struct field_kind field_list; /* structs as `inside`, and their count; "path[0]: …" */
 extern const struct field_kind field_rows;   /* the same, where faults say "path: [0]: …" */
 extern const struct field_kind field_each;   /* `each` takes structs as `inside`; read only */
+extern const struct field_kind field_map;    /* nothing: it is an object, or a fault; read only */
 extern const struct field_kind field_json;   /* const json_t *, borrowed: an object; read only */
 extern const struct field_kind field_object; /* a struct as `inside` */
 

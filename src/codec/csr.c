@@ -34,7 +34,8 @@ static void write_usages(struct build *b, const struct field *f, const void *fro
 	build_end(b);
 }
 
-static const struct field_kind field_usages = {.read = read_usages, .write = write_usages};
+static const struct field_kind field_usages = {
+	.read = read_usages, .write = write_usages, .lenient = true};
 
 static void read_conditions(const json_t *list, struct arena *arena, struct csr *csr)
 {

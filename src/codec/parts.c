@@ -254,7 +254,8 @@ static void write_base64(struct build *b, const struct field *f, const void *fro
 	build_text(b, str_text(&coded));
 }
 
-const struct field_kind field_base64 = {.read = read_base64, .write = write_base64};
+const struct field_kind field_base64 = {
+	.read = read_base64, .write = write_base64, .lenient = true};
 
 /* --- owners --- */
 

@@ -13,6 +13,7 @@
 
 static const struct field secret_fields[] = {
 	VERSION,
+	FIELD("data", map, .keys = WORDS_NONE),
 	PEM("ca.crt", ca_cert),
 	PEM("ca.key", ca_key),
 	PEM("ca-next.crt", other_cert),
@@ -25,6 +26,7 @@ static const struct shape secret_shape = {SHAPE(secret, secret_fields), .called 
 /* Without the keys of the authority. */
 static const struct field leaf_fields[] = {
 	VERSION,
+	FIELD("data", map, .keys = WORDS_NONE),
 	PEM("ca.crt", ca_cert),
 	PEM("ca-next.crt", other_cert),
 	PEM("tls.crt", leaf_cert),

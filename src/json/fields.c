@@ -88,7 +88,7 @@ const struct field_kind field_i64 = {
 	.read = read_i64, .write = write_i64, .bytes = sizeof(int64_t)};
 const struct field_kind field_flag = {
 	.read = read_flag, .write = write_flag, .bytes = sizeof(bool)};
-const struct field_kind field_there = {.read = read_there};
+const struct field_kind field_there = {.read = read_there, .lenient = true};
 
 /* --- texts and times --- */
 
@@ -159,7 +159,7 @@ static void write_constant(struct build *b, const struct field *f, const void *f
 
 const struct field_kind field_text = {
 	.read = read_text, .write = write_text, .is_empty = is_no_text};
-const struct field_kind field_note = {.read = read_note};
+const struct field_kind field_note = {.read = read_note, .lenient = true};
 const struct field_kind field_constant = {.write = write_constant};
 const struct field_kind field_time = {
 	.read = read_time, .write = write_time, .is_empty = is_no_time};
@@ -359,6 +359,9 @@ static int read_each(const struct reading *r, const json_t *value, void *to)
 	void *item = arena_alloc(r->arena, r->field->inside->size);
 	for (size_t i = 0; i < json_array_size(value); i++) {
 		const struct reading one = {json_array_get(value, i), r->field, r->arena, r->fault};
+		if (json_is_null(one.object)) {
+			continue;
+		}
 		preset(item, r->field->inside);
 		if (fields_read(one.object, r->field->inside, r->arena, item, r->fault) < 0 ||
 			r->field->each(&one, item, to) < 0) {
@@ -394,6 +397,12 @@ static int read_json(const struct reading *r, const json_t *value, void *to)
 	return 0;
 }
 
+static int read_map(const struct reading *r, const json_t *value, void *to)
+{
+	(void)to;
+	return json_is_object(value) ? 0 : decode_mismatch(value, "object", r->fault);
+}
+
 static void write_object(struct build *b, const struct field *f, const void *from)
 {
 	build_begin_object(b);
@@ -408,6 +417,7 @@ const struct field_kind field_rows = {
 const struct field_kind field_list = {
 	.read = read_list, .write = write_list, .is_empty = is_no_list, .names_path = true};
 const struct field_kind field_each = {.read = read_each, .names_path = true};
+const struct field_kind field_map = {.read = read_map};
 const struct field_kind field_json = {.read = read_json};
 const struct field_kind field_object = {.read = read_object, .write = write_object};
 
@@ -428,7 +438,9 @@ static int read_field(const struct reading *r, void *noun)
 	if (f->kind == NULL || f->kind->read == NULL) {
 		return 0;
 	}
-	if (decode_member(r->object, f->path, &value, r->fault) < 0) {
+	if (f->kind->lenient) {
+		value = decode_find(r->object, f->path);
+	} else if (decode_member(r->object, f->path, &value, r->fault) < 0) {
 		return -1;
 	}
 	if (value == NULL) {

@@ -208,7 +208,7 @@ static int read_owned(const struct reading *r, const json_t *value, void *to)
 	return 0;
 }
 
-static const struct field_kind field_owned = {.read = read_owned};
+static const struct field_kind field_owned = {.read = read_owned, .lenient = true};
 
 static bool has_policy(const void *r)
 {

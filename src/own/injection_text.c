@@ -34,7 +34,7 @@ static int read_part(const struct reading *r, const json_t *value, void *to)
 		return -1;
 	}
 	size_t n = json_string_length(value);
-	return n <= PART_MAX && (n > 0 || !r->field->required)
+	return n <= PART_MAX && (n > 0 || r->field->min == 0)
 		       ? 0
 		       : fault_set(r->fault, FAULT_INVALID, "empty or too long");
 }
@@ -44,11 +44,11 @@ static void write_part(struct build *b, const struct field *f, const void *from)
 	field_text.write(b, f, from);
 }
 
-/* A text of PART_MAX bytes at most, and not empty where it is required. */
+/* A text of PART_MAX bytes at most, and of `min` at least. */
 static const struct field_kind field_part = {.read = read_part, .write = write_part};
 
 static const struct field class_fields[] = {
-	FIELD("class", part, AT(inject_class, class)),
+	FIELD("class", part, AT(inject_class, class), .required = true),
 	FIELD("form", form, AT(inject_class, form), .required = true),
 };
 /* All of other classes that are proven there, in one step. */
@@ -57,8 +57,8 @@ static const struct shape class_shape = {
 
 static const struct field claim_fields[] = {
 	FIELD("form", form, AT(inject_claim, form), .required = true),
-	FIELD("node", part, AT(inject_claim, node), .required = true),
-	FIELD("uuid", part, AT(inject_claim, uuid), .required = true),
+	FIELD("node", part, AT(inject_claim, node), .required = true, .min = 1),
+	FIELD("uuid", part, AT(inject_claim, uuid), .required = true, .min = 1),
 	FIELD("driver", part, AT(inject_claim, driver)),
 	FIELD("boot", part, AT(inject_claim, boot)),
 	FIELD("runtime", part, AT(inject_claim, runtime)),

@@ -64,6 +64,8 @@ static const struct field meta_fields[] = {
 	FIELD("namespace", text, AT(raw, pod.ns), .required = true),
 	FIELD("name", text, AT(raw, pod.name), .required = true),
 	FIELD("deletionTimestamp", time, AT(raw, pod.deleting_ms)),
+	FIELD("labels", map, .keys = WORDS_NONE),
+	FIELD("annotations", map, .keys = WORDS_NONE),
 	FIELD("labels/" LABEL_TENANT, note, AT(raw, tenant)),
 	FIELD("labels/" LABEL_CAPACITY, note, AT(raw, capacity)),
 	FIELD("annotations/" NOTE_GPU_UUID, note, AT(raw, uuids)),
