@@ -94,6 +94,7 @@ def said_of(stack, where):
     return [one.get("message", "") for one in ended if one.get("exitCode")]
 
 
+@pytest.mark.timeout(600)
 def test_s5_one_gpu_or_nobody(stack, node, name):
     """A container that sees two GPUs, or none, holds nothing: nobody is placed, the pod says why, and a node that is
     put right is used again. Both at the same time: the longer a node could not be used, the later it is tried again."""
@@ -111,7 +112,7 @@ def test_s5_one_gpu_or_nobody(stack, node, name):
                 ("its condition", [placed(stack.get_pod(title)).get("message", "")]))
                                      if any(words in message for message in messages))
         return not untold
-    wait_until(told, 60, lambda: "to be told: %s\n%s" % (untold, stack.logs()))
+    wait_until(told, 180, lambda: "to be told: %s\n%s" % (untold, stack.logs()))
     for _, where, title in ill.values():
         assert note(stack.get_pod(title), "gpu-uuid") is None
         assert not [pod for pod in capacity_on(stack, where) if identity(pod)]
