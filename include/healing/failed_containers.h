@@ -5,15 +5,17 @@
 #include "healing/healing.h"
 
 /* A container of a running tenant may have ended since the tenant was seen last. */
-void heals_ended(struct healing *s, struct sized_pod *p, const struct world_gpu *g, int64_t now_ms);
+void healing_ended(
+	struct healing *s, struct sized_pod *p, const struct world_gpu *g, int64_t now_ms);
 /* The same for a pod that ended, as after one failure with restartPolicy Never, or is being
  * deleted. */
-void heals_over(struct healing *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms);
+void healing_over(
+	struct healing *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms);
 /* The same for a pod that ended before a round had met it: some fail within seconds. */
-void heals_unseen(struct healing *s, const struct world_pod *wp, int64_t now_ms);
+void healing_unseen(struct healing *s, const struct world_pod *wp, int64_t now_ms);
 /* Judges the ends that are due. */
-void heals_judge(struct healing *s, const struct world *w, struct sizer_now now);
+void healing_judge(struct healing *s, const struct world *w, struct sizer_now now);
 /* Monotonic; when a workload is to be looked at apart from the rounds. */
-int64_t heals_deadline(const struct healing *s);
+int64_t healing_deadline(const struct healing *s);
 
 #endif

@@ -11,7 +11,7 @@ struct healing {
 	struct tracking *tracking; /* borrowed, like */
 	struct supply *supply;	   /* this */
 	struct heal_alarms alarms;
-	struct others others;
+	struct unowned_pods others;
 	bool round_counts; /* a round counts what pods have: it will meet whoever is pressed now */
 };
 
@@ -19,21 +19,22 @@ void healing_init(struct healing *s, struct tracking *tracking, struct supply *s
 void healing_finish(struct healing *s);
 
 /* Looks at a running pod: what became of its containers, and which share it has. */
-void heals_see(struct healing *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms);
+void healing_see(
+	struct healing *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms);
 /* A figure of a container was taken; `waiting`: requests that wait in its application. */
-void heals_take(struct healing *s, struct sized_pod *p, struct sized_feed *f,
+void healing_take(struct healing *s, struct sized_pod *p, struct sized_feed *f,
 	const struct history_sample *sample, int64_t waiting);
 /* Counts the pod in the tally of the round. */
-void heals_tally(struct healing *s, struct sized_pod *p, int64_t now_ms);
+void healing_tally(struct healing *s, struct sized_pod *p, int64_t now_ms);
 /* The policy may have changed, which ends a pause. */
-void heals_policy(struct sized_workload *x, const struct policy_choice *choice);
+void healing_policy(struct sized_workload *x, const struct policy_choice *choice);
 /* The share in force without what healing added. */
-struct share heals_base(
+struct share healing_base(
 	const struct sized_workload *x, struct sized_container *c, const struct sizing *sizing);
 /* The share that should be in force, after hold_step. */
-struct share heals_step(struct sized_workload *x, struct sized_container *c,
+struct share healing_step(struct sized_workload *x, struct sized_container *c,
 	const struct decision *d, const struct share *recommended);
 /* The target has become smaller than `from`, which may be a whole GPU. */
-void heals_shrunk(struct sized_container *c, const struct share *from, int64_t now_ms);
+void healing_shrunk(struct sized_container *c, const struct share *from, int64_t now_ms);
 
 #endif

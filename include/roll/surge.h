@@ -33,7 +33,7 @@ struct surge_pod {
 	bool labelled;	  /* the new one: its ReplicaSet may adopt it */
 	bool adopted;	  /* it has a controller */
 	bool adopted_here;
-	bool cheap; /* the old one: by us, and so it says */
+	bool low_cost; /* of deletion, of the old one: by us, and so it says */
 };
 
 struct surge_ask {
@@ -57,11 +57,11 @@ struct surge_ask {
 enum surge_do {
 	SURGE_WAIT,
 	SURGE_CREATE,
-	SURGE_READ,    /* what surge_live has */
-	SURGE_CHEAPEN, /* the old pod's deletion cost */
-	SURGE_ADOPT,   /* the label that the new one lacks */
-	SURGE_DROP,    /* delete the new one, which is ours */
-	SURGE_RESTORE, /* take the deletion cost off the old one */
+	SURGE_READ,	  /* what surge_live has */
+	SURGE_LOWER_COST, /* the old pod's deletion cost */
+	SURGE_ADOPT,	  /* the label that the new one lacks */
+	SURGE_DROP,	  /* delete the new one, which is ours */
+	SURGE_RESTORE,	  /* take the deletion cost off the old one */
 	SURGE_DONE,
 	SURGE_FAILED, /* over; all is as before */
 	SURGE_LOST,   /* the ReplicaSet took another pod: SurgeLostRace */

@@ -1,6 +1,6 @@
 /* What is remembered of replacing a workload's running pods. rollouts.c asks src/roll about each
  * workload once a round and carries out what it says; a new pod that comes first is surges.c's, who
- * says by rolls_settle how it ended.
+ * says by rollout_settle how it ended.
  *
  * Nothing of this outlives the process but what the GPURecommendation says: what is under way the
  * pods tell. */
@@ -33,7 +33,7 @@ struct owner_seen {
 };
 
 /* What is remembered of replacements, from the first one to the workload's end: keep it small. */
-struct sized_roll {
+struct rollout_record {
 	struct roll roll;
 	uint64_t eviction;	/* the eviction under way; 0: none */
 	uint64_t stopped_under; /* a digest of the policy's choice when it stopped; 0: not known */
@@ -51,34 +51,34 @@ struct sized_roll {
 	bool as_judged;	  /* only a pod that is still not Ready is evicted */
 	bool wants_to_go; /* a pod goes as soon as the owner is read, without a round's wait */
 };
-static_assert(sizeof(struct sized_roll) <= 224, "what is remembered of replacements is larger");
+static_assert(sizeof(struct rollout_record) <= 224, "what is remembered of replacements is larger");
 
-struct sized_roll *rolls_record(struct sized_workload *x); /* made if need be */
+struct rollout_record *rollout_record(struct sized_workload *x); /* made if need be */
 /* Sets what lastUpdate says. */
-void rolls_set_update(struct rollouts *s, struct sized_roll *m, enum update_result result,
+void rollout_set_update(struct rollouts *s, struct rollout_record *m, enum update_result result,
 	int64_t at_ms, const char *reason);
 /* Healing of that container ends: what it added did not help, and is no base of what follows. */
-void rolls_end_healing(struct sized_container *c);
+void rollout_end_healing(struct sized_container *c);
 /* What became of the replacement that is under way. */
-void rolls_settle(
+void rollout_settle(
 	struct rollouts *s, struct sized_workload *x, const struct roll_ending *e, int64_t now_ms);
 /* The watch told what is known of the past. */
-void rolls_told(struct rollouts *s, struct sized_workload *x, const struct recommendation *told);
+void rollout_told(struct rollouts *s, struct sized_workload *x, const struct recommendation *told);
 /* Another process leads, or did: what was under way is not known. */
-void rolls_forget(struct rollouts *s, struct sized_workload *x);
-void rolls_drop(struct rollouts *s, struct sized_workload *x);
+void rollout_forget(struct rollouts *s, struct sized_workload *x);
+void rollout_drop(struct rollouts *s, struct sized_workload *x);
 /* Do its targets stay as they are, because it was rolled back? */
-bool rolls_hold(const struct sized_workload *x);
+bool rollout_hold(const struct sized_workload *x);
 /* C35: its new pods get whole GPUs for a while. False: not now. */
-bool rolls_give_back(struct rollouts *s, struct sized_workload *x, const struct decision *d);
+bool rollout_give_back(struct rollouts *s, struct sized_workload *x, const struct decision *d);
 /* Does the GPURecommendation say what new pods get? Admission reads it there. */
-bool rolls_shown(const struct sized_workload *x);
+bool rollout_shown(const struct sized_workload *x);
 /* This pod shows a surge that a former leader began: the surge goes on, and nothing else begins. */
-void rolls_found(struct rollouts *s, struct sized_workload *x, const struct world_pod *wp,
+void rollout_found(struct rollouts *s, struct sized_workload *x, const struct world_pod *wp,
 	struct sizer_now now, const struct world *w);
 
 /* The outcome of an action; false: the action is not one of a replacement. */
-bool rolls_answer(
+bool rollout_answer(
 	struct rollouts *s, struct sizer_now now, uint64_t id, const struct outcome *outcome);
 
 #endif

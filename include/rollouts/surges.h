@@ -65,7 +65,7 @@ void surges_settle(
 /* Why no new pod can be made beside that one, a sentence; NULL: it can. */
 const char *surges_unfit(
 	const struct rollouts *s, const struct sized_workload *x, const struct pod *pod);
-/* roll_begin was called; the end is told by rolls_settle. */
+/* roll_begin was called; the end is told by rollout_settle. */
 void surges_begin(struct rollouts *s, struct sized_workload *x, const struct sized_pod *p,
 	const struct decision *d);
 

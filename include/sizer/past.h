@@ -42,6 +42,5 @@ void sizer_past_drop(struct sizer *s);
 
 /* For the other files of the sizer. Of a workload of which nothing is known; one at a time. */
 void past_want(struct sizer *s, struct sized_workload *x, const struct decision *d);
-void past_finish(struct sizer *s);
 
 #endif

@@ -12,7 +12,8 @@
  * conditions stand in the GPURecommendation, what was measured in the checkpoints. Only a leader
  * steps; who does not lead keeps what the watch told.
  *
- * The engine alone changes shares: of tenants that run it is told what they should have (wishes).
+ * The engine alone changes shares: of tenants that run it is told what they should have (resize
+ * requests).
  * Admission takes the target of the next pod from the GPURecommendation (world/advice.h). */
 #ifndef SIZER_SIZER_H
 #define SIZER_SIZER_H
@@ -54,7 +55,7 @@ enum sizer_recall {
 void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, uint32_t budget,
 	struct plan *plan);
 /* Found in the last step. */
-const struct resize_request *sizer_wishes(const struct sizer *s, size_t *ret_count);
+const struct resize_request *sizer_resize_requests(const struct sizer *s, size_t *ret_count);
 /* What replacing running pods waits for, the same for all; until it is told nobody is replaced. */
 void sizer_gate(struct sizer *s, const struct roll_gate *gate);
 /* May a pod be made beside another one (C24)? */

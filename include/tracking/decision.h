@@ -23,9 +23,9 @@ struct decision {
 	const char *paused, *moves, *course;
 	/* the scaler that goes by GPU use, and any scaler; borrowed, NULL: none is known */
 	const struct scaler *scaler, *resizer;
-	const char *scaler_metric;  /* the metric by which it scales */
-	struct share wish, granted; /* what a person asks for, and within the bounds (C6) */
-	char missing[128];	    /* the policy that is named and not there, cut; "" */
+	const char *scaler_metric;   /* the metric by which it scales */
+	struct share asked, granted; /* what a person asks for, and within the bounds (C6) */
+	char missing[128];	     /* the policy that is named and not there, cut; "" */
 };
 
 #endif

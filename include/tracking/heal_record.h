@@ -13,9 +13,9 @@
 #include "tracking/small.h"
 
 /* The reason of the condition Paused after a restart loop. */
-#define HEALS_PAUSED "Rollback"
+#define HEALING_PAUSED "Rollback"
 /* An older figure says nothing of how much memory a container used when it ended. */
-#define HEALS_USED_MS 120000
+#define HEALING_USED_MS 120000
 
 struct sized_workload;
 struct sized_container;
@@ -23,7 +23,7 @@ struct sized_pod;
 
 /* What is remembered of one container's healing beside right/heal.h's part. Most containers have
  * none. */
-struct sized_heal {
+struct heal_record {
 	struct heal state;
 	/* when we shrank it last (0: never, or that went well); the most restarts of a pod since */
 	int64_t shrunk_ms;
@@ -102,7 +102,7 @@ struct heal_ended {
 	char uuid[GPU_UUID_MAX];	   /* the GPU on which it was */
 	uint32_t node;			   /* the world's number of its node */
 	struct sized_workload *of;	   /* borrowed, like */
-	struct sized_container *container; /* this; heals_lose forgets it */
+	struct sized_container *container; /* this; healing_lose forgets it */
 	int64_t due_ms;			   /* monotonic; when it is judged; 0: not known yet */
 	int64_t used_mib;		   /* METERED_ABSENT: not known */
 	int64_t share_mib;		   /* the share that it had */
@@ -116,7 +116,7 @@ struct heal_ended {
 
 /* Workloads in need are looked at in slices: no look is under way; it decides what they should
  * have; it finds what their pods are to get. */
-enum heal_look { HEAL_LOOK_RESTS, HEAL_LOOK_DECIDES, HEAL_LOOK_WISHES };
+enum heal_look { HEAL_LOOK_RESTS, HEAL_LOOK_DECIDES, HEAL_LOOK_RESIZES };
 
 struct heal_alarms {
 	struct {
@@ -129,19 +129,19 @@ struct heal_alarms {
 };
 
 /* The workload is looked at now, whatever the round does. */
-void heals_alert(struct heal_alarms *alarms, struct sized_workload *x);
+void healing_alert(struct heal_alarms *alarms, struct sized_workload *x);
 /* The only container of the pod that has a GPU; NULL: none or several have one. */
-struct sized_container *heals_sole(const struct sized_pod *p);
+struct sized_container *healing_sole(const struct sized_pod *p);
 /* Until when nothing may shrink. */
-int64_t heals_blocked_ms(const struct sized_container *c);
-void heals_forget(struct sized_container *c);
+int64_t healing_blocked_ms(const struct sized_container *c);
+void healing_forget(struct sized_container *c);
 /* All zero where nothing is remembered. */
-const struct sized_heal *heals_of(const struct sized_container *c);
-struct sized_heal *heals_touch(struct sized_container *c); /* made if need be */
-bool heals_is_blank(const struct sized_heal *h);	   /* it is as a new one would be */
-void heals_trim(struct sized_container *c);		   /* gone if it is as a new one would be */
+const struct heal_record *healing_of(const struct sized_container *c);
+struct heal_record *healing_touch(struct sized_container *c); /* made if need be */
+bool healing_is_blank(const struct heal_record *h);	      /* it is as a new one would be */
+void healing_trim(struct sized_container *c); /* gone if it is as a new one would be */
 
 /* The container is about to go: its ends are forgotten. */
-void heals_lose(struct heal_alarms *alarms, const struct sized_container *c);
+void healing_lose(struct heal_alarms *alarms, const struct sized_container *c);
 
 #endif

@@ -34,10 +34,11 @@ struct podgroups;
 /* What is kept of a workload without pods, or of a container that no pod has any more. */
 #define SIZER_KEEP_S 691200
 
-/* The engine, asked what became of a wish, and what it is about to do. */
+/* The engine, asked what became of a resize request, and what it is about to do. */
 struct sizer_port {
 	void *data; /* borrowed, handed back */
-	void (*fate)(void *data, const char *uid, struct share_fate *ret); /* NULL: nobody tells */
+	void (*resize_status)(
+		void *data, const char *uid, struct share_fate *ret); /* NULL: nobody tells */
 	/* Is it taking that pod down, or another one of its owner? NULL: it never does */
 	bool (*evicts)(void *data, const char *uid);
 };

@@ -16,6 +16,11 @@ static inline int32_t to_int32(int64_t value)
 	return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
 }
 
+static inline int32_t larger_int32(int64_t a, int64_t b)
+{
+	return to_int32(a > b ? a : b);
+}
+
 static inline struct small_share small_of(int64_t milli, int64_t mib)
 {
 	return (struct small_share){to_int32(milli), to_int32(mib)};

@@ -11,7 +11,7 @@
 #include "tracking/heal_record.h"
 
 /* What the pods of a workload have, counted in one round. */
-struct sized_tally {
+struct pod_tally {
 	int64_t saved_milli;
 	uint32_t pods, pending, running, up_to_date;
 	struct small_share allocated; /* the most that a running one has */
@@ -21,7 +21,7 @@ struct sized_tally {
 };
 
 /* Its checkpoint. */
-struct sized_save {
+struct checkpoint_state {
 	uint64_t action;	/* 0: none is under way */
 	int64_t at_ms, samples; /* of what is written */
 	int64_t asked_ms, asked_samples;
@@ -30,7 +30,7 @@ struct sized_save {
 };
 
 /* Of the last decision, what is looked at later. */
-struct sized_facts {
+struct kept_history {
 	int64_t first_ms, last_ms; /* as in history_facts */
 	int64_t samples;
 	int32_t quiet_minutes;
@@ -38,7 +38,7 @@ struct sized_facts {
 	uint8_t state; /* enum history_state */
 	uint8_t coverage_percent;
 };
-struct sized_answer {
+struct kept_recommendation {
 	struct small_share uncapped, lower, upper;
 	int64_t last_sample_ms;
 	int32_t peak_mib, p50_percent, target_percent;
@@ -49,7 +49,7 @@ struct sized_answer {
 };
 
 /* What was said of each condition last, so that its time is that of the change. */
-struct sized_said {
+struct condition_times {
 	uint32_t since_s[RECOMMENDATION_CONDITIONS]; /* since 1970, as it is written */
 	uint8_t status[RECOMMENDATION_CONDITIONS];   /* enum condition_status */
 };

@@ -28,25 +28,25 @@ struct sized_container {
 	struct small_share before; /* of the pod replaced last; 0: whole, or none was replaced */
 	int64_t seen_ms;	   /* when a pod last had this container */
 	char *refused;		   /* owned; why the checkpoint was not used, for an event */
-	struct sized_save save;
-	struct sized_tally tally;
+	struct checkpoint_state save;
+	struct pod_tally tally;
 	/* what the last decision found */
-	struct sized_facts facts;
-	struct sized_answer answer;
+	struct kept_history facts;
+	struct kept_recommendation answer;
 	struct hold_part held_compute, held_memory;
-	struct sized_heal *heal; /* owned; heal_record.h; NULL: nothing is remembered */
-	uint32_t feeds;		 /* the feeds of pods that name it */
-	bool converted;		 /* the target is a share of a GPU, and it is applied */
-	bool fitted;		 /* the history has the policy's window */
+	struct heal_record *heal; /* owned; heal_record.h; NULL: nothing is remembered */
+	uint32_t feeds;		  /* the feeds of pods that name it */
+	bool converted;		  /* the target is a share of a GPU, and it is applied */
+	bool fitted;		  /* the history has the policy's window */
 	bool fills;	/* the frameworks of the last pods were told their share of memory */
 	bool heal_read; /* what the GPURecommendation says of healing was read */
 	char name[];
 };
 
 /* What the status that is being written says. */
-struct sized_want {
+struct pending_status {
 	uint64_t urgent, all;
-	struct sized_said said;
+	struct condition_times said;
 	int64_t revision;
 };
 
@@ -65,7 +65,7 @@ struct sized_workload {
 	uint64_t gathered; /* a hash of the name of its group; 0: of none */
 	/* in this round: tenants by what became of their resizing, and one that fares worst */
 	const struct sized_pod *worst; /* NULL: nothing keeps a tenant from its target */
-	uint32_t fates[SHARE_STATES];
+	uint32_t resizes[SHARE_STATES];
 	uint32_t slot, mark; /* the place in the table; the relist that showed it last */
 	uint32_t pods;	     /* the number of known pods */
 	uint32_t round;	     /* the round in which the tallies began */
@@ -74,7 +74,7 @@ struct sized_workload {
 	int32_t device_mib;  /* the most memory that a share can have; 0: not known */
 	struct surge *surge; /* borrowed; rollouts/surges.h; NULL: no surge is under way */
 	uint64_t exclusive;  /* the hash of a template that has a volume for one pod alone */
-	struct sized_roll
+	struct rollout_record
 		*roll; /* owned; rollouts/roll_record.h; NULL: no replacement is remembered */
 	int64_t shown; /* the revision that the watch showed last */
 	/* the GPURecommendation as it is */
@@ -84,11 +84,11 @@ struct sized_workload {
 	const char *policy;   /* the policy that it names; one of the sizer's names */
 	struct heal_workload heal;
 	struct bill_cost bill;
-	struct sized_said said;
+	struct condition_times said;
 	/* one write at a time */
-	uint64_t action;	    /* the write under way; 0: none */
-	struct sized_want *want;    /* owned; the status that is being written; NULL: none */
-	int64_t wrote_ms, retry_ms; /* monotonic */
+	uint64_t action;	     /* the write under way; 0: none */
+	struct pending_status *want; /* owned; the status that is being written; NULL: none */
+	int64_t wrote_ms, retry_ms;  /* monotonic */
 	int32_t failures;
 	uint8_t writes; /* enum sized_write */
 	/* what was decided last */
@@ -127,15 +127,15 @@ struct sized_pod {
 	uint64_t set;	  /* a hash of its controller's uid, in a group of its owner; 0: none */
 	struct heal_pod heal;
 	struct bill_pod bill;
-	struct small_share wished; /* the share that the engine was asked for; 0: none */
-	uint32_t slot, round;	   /* the place in the table; the round that saw it last */
-	uint32_t groups_version;   /* the groups by which it was given to its workload */
+	struct small_share requested; /* the share that the engine was asked for; 0: none */
+	uint32_t slot, round;	      /* the place in the table; the round that saw it last */
+	uint32_t groups_version;      /* the groups by which it was given to its workload */
 	char uid[SIZER_UID_MAX + 1];
 	uint8_t feed_count;
-	uint8_t fate;		    /* enum share_state: what became of `wished` */
+	uint8_t resize_status;	    /* enum share_state: what became of `requested` */
 	bool whole : 1, parted : 1; /* parted: several of its containers have GPUs */
 	bool ahead : 1;		    /* its image takes memory ahead of need */
-	bool seen : 1;		    /* heals_see had it before */
+	bool seen : 1;		    /* healing_see had it before */
 	bool advised : 1;	    /* its share was recommended */
 	bool told_memory : 1;	    /* its framework was told what to take */
 	bool mps : 1;		    /* a tenant that MPS holds to its share */

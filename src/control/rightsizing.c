@@ -98,7 +98,7 @@ void rightsizing_look(struct rightsizing *z, const struct change *c)
 static void ask_for_resizes(struct rightsizing *z)
 {
 	size_t count = 0;
-	const struct resize_request *wishes = sizer_wishes(z->sizer, &count);
+	const struct resize_request *wishes = sizer_resize_requests(z->sizer, &count);
 	for (size_t i = 0; i < count; i++) {
 		struct change c = {.type = wishes[i].away_ms != 0 ? CHANGE_SHUN : CHANGE_SHARE,
 			.kind = KIND_POD,

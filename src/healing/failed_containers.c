@@ -32,7 +32,7 @@ static void note_end(
 	struct healing *s, struct sized_pod *p, const struct world_gpu *g, int64_t at, int64_t now)
 {
 	const struct sized_feed *f = &p->feeds[0];
-	bool known = f->heal.most_ms > 0 && now - f->heal.most_ms <= HEALS_USED_MS;
+	bool known = f->heal.most_ms > 0 && now - f->heal.most_ms <= HEALING_USED_MS;
 	struct heal_ended e = {.of = p->of,
 		.container = f->container,
 		.used_mib = known ? f->heal.most_mib : METERED_ABSENT,
@@ -71,7 +71,8 @@ static void see_exit(
 	}
 }
 
-void heals_ended(struct healing *s, struct sized_pod *p, const struct world_gpu *g, int64_t now_ms)
+void healing_ended(
+	struct healing *s, struct sized_pod *p, const struct world_gpu *g, int64_t now_ms)
 {
 	see_exit(s, p, g, larger_of(g->gpu_oom_ms, g->failed_ms), now_ms);
 }
@@ -96,7 +97,7 @@ static bool is_noted(const struct healing *s, const char *uid, int64_t at)
 	return false;
 }
 
-void heals_unseen(struct healing *s, const struct world_pod *wp, int64_t now_ms)
+void healing_unseen(struct healing *s, const struct world_pod *wp, int64_t now_ms)
 {
 	const struct world_gpu *g = wp->gpu;
 	const char *uid = world_pod_uid(wp);
@@ -113,7 +114,7 @@ void heals_unseen(struct healing *s, const struct world_pod *wp, int64_t now_ms)
 	if (c != NULL) {
 		struct heal_ended e = {.of = x,
 			.container = c,
-			.used_mib = others_used(&s->others, uid, now_ms - HEALS_USED_MS),
+			.used_mib = unowned_pods_used(&s->others, uid, now_ms - HEALING_USED_MS),
 			.share_mib = g->mem_mib,
 			.node = wp->node,
 			.told = g->gpu_oom_ms == at,
@@ -125,10 +126,11 @@ void heals_unseen(struct healing *s, const struct world_pod *wp, int64_t now_ms)
 	}
 }
 
-void heals_over(struct healing *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms)
+void healing_over(
+	struct healing *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms)
 {
 	const struct world_gpu *g = wp->gpu;
-	if (heals_sole(p) != NULL) {
+	if (healing_sole(p) != NULL) {
 		see_exit(s, p, g, last_failure_ms(wp), now_ms);
 	}
 }
@@ -154,8 +156,9 @@ static int64_t tenant_used_mib(const struct healing *s, const struct world_pod *
 	if (wp->phase == POD_PENDING) {
 		return 0; /* none of its containers has begun: it may pull its image for long */
 	}
-	return p != NULL ? pod_used_mib(p, now_ms - HEALS_USED_MS)
-			 : others_used(&s->others, world_pod_uid(wp), now_ms - HEALS_USED_MS);
+	return p != NULL
+		       ? pod_used_mib(p, now_ms - HEALING_USED_MS)
+		       : unowned_pods_used(&s->others, world_pod_uid(wp), now_ms - HEALING_USED_MS);
 }
 
 /* One of its node. Whoever was made since then, its own next run before all, took nothing. */
@@ -202,21 +205,21 @@ static void judge_end(
 	struct heal_exit ended = {
 		.code = 1, .told = e->told, .used_mib = e->used_mib, .share_mib = e->share_mib};
 	/* What the last step answered is no news. */
-	bool old = e->first && e->at_ms <= heals_of(e->container)->state.memory.last_ms;
+	bool old = e->first && e->at_ms <= healing_of(e->container)->state.memory.last_ms;
 	if (!heal_exit_is_memory(&ended) || old) {
 		return;
 	}
 	enum blame blame = blame_for(s, w, e, now);
-	struct sized_heal *h = heals_touch(e->container);
+	struct heal_record *h = healing_touch(e->container);
 	bool first = !h->denied;
 	h->blame = first || blame == BLAME_OWN ? (uint8_t)blame : h->blame;
 	h->denied = true;
-	h->denied_mib = to_int32(larger_of(first ? 0 : h->denied_mib, e->used_mib));
-	h->denied_of_mib = to_int32(larger_of(first ? 0 : h->denied_of_mib, e->share_mib));
-	heals_alert(&s->alarms, e->of);
+	h->denied_mib = larger_int32(first ? 0 : h->denied_mib, e->used_mib);
+	h->denied_of_mib = larger_int32(first ? 0 : h->denied_of_mib, e->share_mib);
+	healing_alert(&s->alarms, e->of);
 }
 
-void heals_judge(struct healing *s, const struct world *w, struct sizer_now now)
+void healing_judge(struct healing *s, const struct world *w, struct sizer_now now)
 {
 	for (size_t i = s->alarms.ends.count; i-- > 0;) {
 		struct heal_ended *e = &s->alarms.ends.items[i];
@@ -233,7 +236,7 @@ void heals_judge(struct healing *s, const struct world *w, struct sizer_now now)
 	}
 }
 
-int64_t heals_deadline(const struct healing *s)
+int64_t healing_deadline(const struct healing *s)
 {
 	bool looks = s->alarms.any || s->alarms.look != HEAL_LOOK_RESTS;
 	int64_t at = looks ? 0 : TIME_NEVER;

@@ -3,19 +3,12 @@
  * round. */
 #include "healing/healing.h"
 
-#include <stdlib.h>
-
 #include "base/number.h"
 #include "healing/failed_containers.h"
 #include "size/blame.h"
 
 #define MOST_FOR_MS  60000
 #define NEAR_PERCENT 95
-
-static int32_t most(int32_t a, int32_t b)
-{
-	return a > b ? a : b;
-}
 
 static bool is_prealloc(const struct sized_container *c)
 {
@@ -25,12 +18,12 @@ static bool is_prealloc(const struct sized_container *c)
 void healing_init(struct healing *s, struct tracking *tracking, struct supply *supply)
 {
 	*s = (struct healing){.tracking = tracking, .supply = supply};
-	others_init(&s->others);
+	unowned_pods_init(&s->others);
 }
 
 void healing_finish(struct healing *s)
 {
-	others_finish(&s->others);
+	unowned_pods_finish(&s->others);
 	VEC_FINISH(&s->alarms.ends);
 }
 
@@ -43,7 +36,7 @@ static bool share_is_less(const struct share *a, const struct share *b)
 
 /* It has what our last shrink left it, since now; one that had no more before has not got it. */
 static void see_shrink(
-	struct sized_pod *p, const struct sized_heal *h, const struct share *was, int64_t now)
+	struct sized_pod *p, const struct heal_record *h, const struct share *was, int64_t now)
 {
 	const struct share has = share_widened(p->heal.share), from = share_widened(h->shrunk_from);
 	if (h->shrunk_ms > 0 && p->heal.shrunk_of != h->shrunk_ms && has.milli > 0 &&
@@ -60,14 +53,14 @@ static void see_restarts(struct healing *s, struct sized_pod *p, struct sized_co
 {
 	uint32_t more = g->restarts > p->heal.restarts ? g->restarts - p->heal.restarts : 0;
 	p->heal.restarts = g->restarts;
-	if (heals_of(c)->shrunk_ms == 0 || p->heal.shrunk_of != heals_of(c)->shrunk_ms) {
+	if (healing_of(c)->shrunk_ms == 0 || p->heal.shrunk_of != healing_of(c)->shrunk_ms) {
 		return;
 	}
-	struct sized_heal *h = heals_touch(c);
+	struct heal_record *h = healing_touch(c);
 	if (more > 0 && now - p->heal.shrunk_ms <= HEAL_RESTARTS_MS) {
 		p->heal.loops += more < 1000 ? more : 1000;
 		h->restarts = (int32_t)larger_of(h->restarts, p->heal.loops);
-		heals_alert(&s->alarms, p->of);
+		healing_alert(&s->alarms, p->of);
 	}
 	if (g->ready && p->heal.loops < HEAL_RESTARTS &&
 		now - p->heal.shrunk_ms >= HEAL_PROVEN_MS) {
@@ -76,23 +69,23 @@ static void see_restarts(struct healing *s, struct sized_pod *p, struct sized_co
 	}
 }
 
-void heals_see(struct healing *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms)
+void healing_see(struct healing *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms)
 {
 	const struct world_gpu *g = wp->gpu;
 	bool tenant = g->class == WORLD_TENANT && g->milli > 0;
 	const struct share was = share_widened(p->heal.share);
 	p->heal.share = tenant ? small_of(g->milli, g->mem_mib) : (struct small_share){0, 0};
-	struct sized_container *c = heals_sole(p);
+	struct sized_container *c = healing_sole(p);
 	if (c == NULL) {
 		return;
 	}
 	if (!p->seen) {
 		/* One that was made after our shrink has restarted since then. */
-		p->heal.restarts = heals_of(c)->shrunk_ms > 0 ? 0 : g->restarts;
+		p->heal.restarts = healing_of(c)->shrunk_ms > 0 ? 0 : g->restarts;
 	}
-	see_shrink(p, heals_of(c), &was, now_ms);
+	see_shrink(p, healing_of(c), &was, now_ms);
 	see_restarts(s, p, c, g, now_ms);
-	heals_ended(s, p, g, now_ms);
+	healing_ended(s, p, g, now_ms);
 	p->seen = true;
 }
 
@@ -106,10 +99,10 @@ static bool use_is_near_share(const struct sized_pod *p, const struct sized_feed
 static void tally_pressed(struct heal_tally *t, const struct sized_pod *p)
 {
 	t->pressed++;
-	t->pressed_milli = most(t->pressed_milli, p->heal.share.milli);
+	t->pressed_milli = larger_int32(t->pressed_milli, p->heal.share.milli);
 }
 
-void heals_take(struct healing *s, struct sized_pod *p, struct sized_feed *f,
+void healing_take(struct healing *s, struct sized_pod *p, struct sized_feed *f,
 	const struct history_sample *sample, int64_t waiting)
 {
 	struct sized_container *c = f->container;
@@ -127,7 +120,7 @@ void heals_take(struct healing *s, struct sized_pod *p, struct sized_feed *f,
 		if (!s->round_counts) {
 			tally_pressed(&c->tally.heal, p);
 		}
-		heals_alert(&s->alarms, p->of);
+		healing_alert(&s->alarms, p->of);
 	}
 	if (sample->mem_bytes == METERED_ABSENT) {
 		return;
@@ -139,14 +132,14 @@ void heals_take(struct healing *s, struct sized_pod *p, struct sized_feed *f,
 		f->heal.most_ms = f->heal.at_ms;
 	}
 	if (p->heal.share.mib > 0) {
-		c->tally.heal.used_mib = most(c->tally.heal.used_mib, f->heal.mib);
+		c->tally.heal.used_mib = larger_int32(c->tally.heal.used_mib, f->heal.mib);
 	}
 	if (use_is_near_share(p, f) && p->advised) {
-		heals_alert(&s->alarms, p->of);
+		healing_alert(&s->alarms, p->of);
 	}
 }
 
-void heals_tally(struct healing *s, struct sized_pod *p, int64_t now_ms)
+void healing_tally(struct healing *s, struct sized_pod *p, int64_t now_ms)
 {
 	for (uint8_t i = 0; i < p->feed_count; i++) {
 		struct heal_feed *f = &p->feeds[i].heal;
@@ -167,7 +160,7 @@ void heals_tally(struct healing *s, struct sized_pod *p, int64_t now_ms)
 		}
 		t->crowded += f->pressed == PRESS_CONTENTION;
 		if (fresh && f->at_ms > 0) {
-			t->used_mib = most(t->used_mib, f->mib);
+			t->used_mib = larger_int32(t->used_mib, f->mib);
 		}
 	}
 }
@@ -184,7 +177,7 @@ static void read_reported_healing(
 	if (x->heal.told.kind == HEALING_NONE && !x->heal.leaks) {
 		return;
 	}
-	struct sized_heal *h = heals_touch(c);
+	struct heal_record *h = healing_touch(c);
 	if (x->heal.told.kind != HEALING_NONE && c->in_force.milli > 0) {
 		heal_restore(&h->state, &x->heal.told, c->in_force, sizing);
 	}
@@ -193,7 +186,7 @@ static void read_reported_healing(
 }
 
 /* What a person or a policy says anew counts. */
-void heals_policy(struct sized_workload *x, const struct policy_choice *choice)
+void healing_policy(struct sized_workload *x, const struct policy_choice *choice)
 {
 	const struct policy *p = choice->policy;
 	if (p == NULL) {
@@ -211,11 +204,11 @@ void heals_policy(struct sized_workload *x, const struct policy_choice *choice)
 	}
 }
 
-struct share heals_base(
+struct share healing_base(
 	const struct sized_workload *x, struct sized_container *c, const struct sizing *sizing)
 {
 	read_reported_healing(x, c, sizing);
-	const struct heal *h = &heals_of(c)->state;
+	const struct heal *h = &healing_of(c)->state;
 	const struct share held = history_kept(c->history)->held;
 	struct share base = c->in_force;
 	base.milli = h->compute.value > 0 && held.milli > 0 ? held.milli : base.milli;
@@ -223,12 +216,12 @@ struct share heals_base(
 	return base;
 }
 
-void heals_shrunk(struct sized_container *c, const struct share *from, int64_t now_ms)
+void healing_shrunk(struct sized_container *c, const struct share *from, int64_t now_ms)
 {
 	if (!share_is_less(&c->in_force, from) || c->in_force.milli == 0) {
 		return;
 	}
-	struct sized_heal *h = heals_touch(c);
+	struct heal_record *h = healing_touch(c);
 	h->shrunk_ms = now_ms;
 	h->shrunk_from = small_of(from->milli, from->mib);
 	h->restarts = 0;
@@ -243,7 +236,7 @@ static enum press_verdict press_of(const struct sized_container *c, const struct
 	return press_counts(t->crowded, t->tenants, s->percentile) ? PRESS_CONTENTION : PRESS_NONE;
 }
 
-static void note_cap(struct sized_heal *h, const struct heal_answer *a, const struct sizing *s,
+static void note_cap(struct heal_record *h, const struct heal_answer *a, const struct sizing *s,
 	int64_t device_mib)
 {
 	bool by_policy =
@@ -268,7 +261,7 @@ static bool is_off(enum heal_signal saw, const struct sizing *s)
 
 /* What events will tell. */
 static void note_events(
-	struct sized_heal *h, const struct heal_answer *a, const struct decision *d, bool leaked)
+	struct heal_record *h, const struct heal_answer *a, const struct decision *d, bool leaked)
 {
 	bool healed = h->answer.healing;
 	h->rolled = h->rolled || (a->acted && a->saw == HEAL_RESTARTS_LOOP);
@@ -285,7 +278,7 @@ static void note_events(
 	}
 }
 
-static void keep_answer(struct sized_heal *h, const struct heal_answer *a)
+static void keep_answer(struct heal_record *h, const struct heal_answer *a)
 {
 	h->answer.told = a->told;
 	h->answer.blocked_ms = a->blocked_ms;
@@ -296,17 +289,17 @@ static void keep_answer(struct sized_heal *h, const struct heal_answer *a)
 /* Of what ran once and ended so nothing may be left. */
 static struct share granted(const struct sized_container *c)
 {
-	const struct sized_heal *h = heals_of(c);
+	const struct heal_record *h = healing_of(c);
 	struct share has = share_widened(c->tally.heal.granted);
 	has.mib = has.mib == 0 && h->denied ? h->denied_of_mib : has.mib;
 	return has;
 }
 
-struct share heals_step(struct sized_workload *x, struct sized_container *c,
+struct share healing_step(struct sized_workload *x, struct sized_container *c,
 	const struct decision *d, const struct share *recommended)
 {
-	struct sized_heal none = {.answer = {.healing = false}};
-	struct sized_heal *h = c->heal != NULL ? c->heal : &none;
+	struct heal_record none = {.answer = {.healing = false}};
+	struct heal_record *h = c->heal != NULL ? c->heal : &none;
 	struct heal_answer answer;
 	const struct sizing *sizing = &d->choice.sizing;
 	struct heal_ask ask = {.sizing = sizing,
@@ -329,7 +322,7 @@ struct share heals_step(struct sized_workload *x, struct sized_container *c,
 		.shrunk_from = share_widened(h->shrunk_from),
 		.restarts = h->restarts};
 	bool leaked = h->state.leaking;
-	if (h->state.paused && d->now_ms >= heals_blocked_ms(c)) {
+	if (h->state.paused && d->now_ms >= healing_blocked_ms(c)) {
 		heal_resume(&h->state);
 	}
 	heal_step(&h->state, &ask, &answer);
@@ -342,7 +335,7 @@ struct share heals_step(struct sized_workload *x, struct sized_container *c,
 		h->shrunk_from.milli >= MODEL_GPU_MILLI) {
 		c->converted = false; /* it was our first change of it that did not go well */
 	}
-	if (c->heal == NULL && !heals_is_blank(h)) {
+	if (c->heal == NULL && !healing_is_blank(h)) {
 		c->heal = xmemdup(h, sizeof *h);
 	}
 	bool frozen = h->state.paused && !answer.acted && c->in_force.milli > 0;

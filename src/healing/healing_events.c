@@ -21,7 +21,7 @@ static const char *shortage_of(
 	switch (saw) {
 	case HEAL_DENIED:
 		return arena_printf(a, "it ran out of GPU memory, of which it had %s",
-			memory_format(heals_of(c)->denied_of_mib, memory));
+			memory_format(healing_of(c)->denied_of_mib, memory));
 	case HEAL_NEAR_LIMIT:
 		return arena_printf(a, "it used nearly all of its %s of GPU memory for 5 minutes",
 			memory_format(has->mib, memory));
@@ -54,7 +54,7 @@ struct event_about {
 static void emit_began(const struct event_about *t)
 {
 	struct arena *a = &t->plan->arena;
-	const struct sized_heal *h = heals_of(t->c);
+	const struct heal_record *h = healing_of(t->c);
 	const char *lacks = shortage_of(t->c, a, (enum heal_signal)h->answer.saw);
 	const char *share = share_text(a, &t->c->in_force), *until = when(a, h->answer.blocked_ms);
 	const char *message =
@@ -76,17 +76,17 @@ static void emit_rollback(const struct event_about *t)
 		arena_printf(a,
 			"%s: it restarted %d times within %d minutes after its share became "
 			"smaller: %s %s again",
-			t->c->name, (int)heals_of(t->c)->restarts, HEAL_RESTARTS_MS / 60000,
+			t->c->name, (int)healing_of(t->c)->restarts, HEAL_RESTARTS_MS / 60000,
 			recommends_only(t->d) ? "recommended is" : "it gets",
 			share_text(a, &t->c->in_force)));
 	write_warning(t->pace, t->x, t->plan, "AutomationPaused",
 		arena_printf(a, "%s: its share is not changed before %s, or until its policy is",
-			t->c->name, when(a, heals_blocked_ms(t->c))));
+			t->c->name, when(a, healing_blocked_ms(t->c))));
 }
 
 static void emit_ignored(const struct event_about *t)
 {
-	struct sized_heal *h = t->c->heal;
+	struct heal_record *h = t->c->heal;
 	enum heal_signal saw = (enum heal_signal)h->ignored;
 	if (h->told == h->ignored && t->d->now_ms - h->told_ms < AGAIN_MS) {
 		return;
@@ -100,7 +100,7 @@ static void emit_ignored(const struct event_about *t)
 
 static void emit_container_events(const struct event_about *t)
 {
-	const struct sized_heal *h = t->c->heal;
+	const struct heal_record *h = t->c->heal;
 	struct arena *a = &t->plan->arena;
 	if (h->rolled) {
 		emit_rollback(t);
@@ -137,6 +137,6 @@ void emit_healing_events(struct write_pace *pace, struct sized_workload *x,
 		emit_container_events(&about);
 		c->heal->rolled = c->heal->began = c->heal->ended = c->heal->leaks = false;
 		c->heal->ignored = HEAL_QUIET;
-		heals_trim(c);
+		healing_trim(c);
 	}
 }

@@ -61,7 +61,7 @@ static bool surge_pod_is_there(const struct surge_pod *p)
  * by another hand. */
 static void step_none(const struct surge_ask *ask, struct surge_verdict *v)
 {
-	if (surge_pod_is_there(ask->old) && ask->old->cheap) {
+	if (surge_pod_is_there(ask->old) && ask->old->low_cost) {
 		surge_decide(v, SURGE_RESTORE, ask->current ? SURGE_ENDED : SURGE_ROLLOUT);
 	} else if (ask->began) {
 		surge_decide(v, SURGE_FAILED, SURGE_ENDED);
@@ -178,14 +178,14 @@ static void step_ready(const struct surge_ask *ask, struct surge_verdict *v)
 		v->next_ms = live->read_ms + SURGE_LIVE_MS + 1;
 		return;
 	}
-	surge_decide(v, ask->old->cheap ? SURGE_ADOPT : SURGE_CHEAPEN, SURGE_GOES);
+	surge_decide(v, ask->old->low_cost ? SURGE_ADOPT : SURGE_LOWER_COST, SURGE_GOES);
 }
 
 /* Before it goes the old one is dear again: what follows needs no memory. */
 static void surge_abandon(const struct surge_ask *ask, enum surge_why why, struct surge_verdict *v)
 {
-	bool cheap = surge_pod_is_there(ask->old) && ask->old->cheap;
-	if (cheap) {
+	bool low_cost = surge_pod_is_there(ask->old) && ask->old->low_cost;
+	if (low_cost) {
 		surge_decide(v, SURGE_RESTORE, why);
 	} else if (ask->fresh->leaving) {
 		surge_decide(v, SURGE_WAIT, SURGE_LEAVES);

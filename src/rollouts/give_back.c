@@ -78,11 +78,11 @@ void returns_step(
 		return;
 	}
 	bool back = x->roll != NULL && x->roll->roll.paused == ROLL_GIVEN_BACK;
-	if (!back && give_back_is_due(x, d) && rolls_give_back(s, x, d)) {
+	if (!back && give_back_is_due(x, d) && rollout_give_back(s, x, d)) {
 		emit_given_back(s, x, d, plan);
 	}
 	/* What it says was not written before. */
-	if (!back || !rolls_shown(x)) {
+	if (!back || !rollout_shown(x)) {
 		return;
 	}
 	int sent = 0;

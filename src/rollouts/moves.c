@@ -209,11 +209,11 @@ void moves_begin(struct rollouts *s, const struct sized_pod *p, const struct dec
 		.gpu = p->heal.gpu,
 		.at_ms = d->now_ms,
 		.rest_ms = rest_ms(d)};
-	struct resize_request wish = {.away_ms = m.rest_ms};
+	struct resize_request request = {.away_ms = m.rest_ms};
 	memcpy(m.uid, p->uid, sizeof m.uid);
-	memcpy(wish.uid, p->uid, sizeof wish.uid);
+	memcpy(request.uid, p->uid, sizeof request.uid);
 	VEC_PUSH(&s->moves.list, m);
-	VEC_PUSH(&s->tracking->requests, wish);
+	VEC_PUSH(&s->tracking->requests, request);
 }
 
 /* For how long its GPU is not for the next ones all the same, since another one of them left it. */
@@ -234,9 +234,9 @@ void moves_cancel(
 	for (size_t i = s->moves.list.count; i-- > 0;) {
 		const struct move *m = &s->moves.list.items[i];
 		if (m->workload == workload_number(x) && m->at_ms == begun_ms) {
-			struct resize_request wish = {.away_ms = away_ms(&s->moves, m, now_ms)};
-			memcpy(wish.uid, m->uid, sizeof wish.uid);
-			VEC_PUSH(&s->moves.back, wish);
+			struct resize_request request = {.away_ms = away_ms(&s->moves, m, now_ms)};
+			memcpy(request.uid, m->uid, sizeof request.uid);
+			VEC_PUSH(&s->moves.back, request);
 			move_remove(&s->moves, i);
 		}
 	}
@@ -244,8 +244,8 @@ void moves_cancel(
 
 void moves_hand_back(struct rollouts *s)
 {
-	vec_for_each (const struct resize_request, wish, &s->moves.back) {
-		VEC_PUSH(&s->tracking->requests, *wish);
+	vec_for_each (const struct resize_request, request, &s->moves.back) {
+		VEC_PUSH(&s->tracking->requests, *request);
 	}
 	VEC_CLEAR(&s->moves.back);
 }

@@ -7,8 +7,6 @@
  * kept. */
 #include "next_pod.h"
 
-#include <stdio.h>
-
 #include "rollout_input.h"
 #include "rollouts/roll_record.h"
 #include "owner/groups.h"
@@ -27,7 +25,7 @@
 struct next {
 	const struct sized_workload *x;
 	const struct decision *d;
-	const struct asked *asked;
+	const struct rollout_input *asked;
 	const struct world_pod *like;
 	const struct namespace *ns; /* NULL: not known */
 	struct pod pod;		    /* as it will be, with */
@@ -181,8 +179,8 @@ static const char *without_quota(const struct next *n, int64_t milli, struct are
 
 /* --- the answer --- */
 
-const char *asks_left_whole(const struct sized_workload *x, const struct decision *d,
-	const struct pod *like, const struct asked *asked, struct arena *a)
+const char *next_pod_stays_whole(const struct sized_workload *x, const struct decision *d,
+	const struct pod *like, const struct rollout_input *asked, struct arena *a)
 {
 	const struct world_namespace *space = world_namespace_find(d->world, x->key.ns);
 	struct next n = {.x = x,

@@ -17,7 +17,7 @@
 /* Of one word in lastUpdate. */
 #define REASON_MAX 32
 
-struct sized_roll *rolls_record(struct sized_workload *x)
+struct rollout_record *rollout_record(struct sized_workload *x)
 {
 	if (x->roll == NULL) {
 		x->roll = xcalloc(1, sizeof *x->roll);
@@ -26,7 +26,7 @@ struct sized_roll *rolls_record(struct sized_workload *x)
 	return x->roll;
 }
 
-void rolls_set_update(struct rollouts *s, struct sized_roll *m, enum update_result result,
+void rollout_set_update(struct rollouts *s, struct rollout_record *m, enum update_result result,
 	int64_t at_ms, const char *reason)
 {
 	char cut[REASON_MAX];
@@ -36,7 +36,7 @@ void rolls_set_update(struct rollouts *s, struct sized_roll *m, enum update_resu
 	m->update.at_ms = at_ms;
 }
 
-void rolls_told(struct rollouts *s, struct sized_workload *x, const struct recommendation *told)
+void rollout_told(struct rollouts *s, struct sized_workload *x, const struct recommendation *told)
 {
 	const struct recommended_update *u = &told->last_update;
 	bool stopped = told->conditions[RECOMMENDATION_PAUSED].status == CONDITION_TRUE;
@@ -45,18 +45,18 @@ void rolls_told(struct rollouts *s, struct sized_workload *x, const struct recom
 		(x->roll != NULL && x->roll->live)) {
 		return;
 	}
-	struct sized_roll *m = rolls_record(x);
+	struct rollout_record *m = rollout_record(x);
 	roll_restore(&m->roll, told);
-	if (text_equals(told->conditions[RECOMMENDATION_PAUSED].reason, HEALS_PAUSED)) {
+	if (text_equals(told->conditions[RECOMMENDATION_PAUSED].reason, HEALING_PAUSED)) {
 		m->roll.paused = ROLL_UP_TO_DATE; /* it is healing's, which remembers it itself */
 		m->roll.paused_ms = 0;
 	}
-	rolls_set_update(s, m, u->result, u->at_ms, u->reason);
+	rollout_set_update(s, m, u->result, u->at_ms, u->reason);
 }
 
-void rolls_forget(struct rollouts *s, struct sized_workload *x)
+void rollout_forget(struct rollouts *s, struct sized_workload *x)
 {
-	struct sized_roll *m = x->roll;
+	struct rollout_record *m = x->roll;
 	if (m == NULL) {
 		return;
 	}
@@ -74,9 +74,9 @@ void rolls_forget(struct rollouts *s, struct sized_workload *x)
 	m->seen = (struct owner_seen){0};
 }
 
-void rolls_drop(struct rollouts *s, struct sized_workload *x)
+void rollout_drop(struct rollouts *s, struct sized_workload *x)
 {
-	rolls_forget(s, x);
+	rollout_forget(s, x);
 	if (x->roll != NULL) {
 		names_set(s->tracking, &x->roll->update.reason, NULL);
 	}
@@ -84,16 +84,16 @@ void rolls_drop(struct rollouts *s, struct sized_workload *x)
 	x->roll = NULL;
 }
 
-bool rolls_hold(const struct sized_workload *x)
+bool rollout_hold(const struct sized_workload *x)
 {
 	const struct roll *r = x->roll != NULL ? &x->roll->roll : NULL;
 	return r != NULL && (r->paused == ROLL_PAUSED || r->paused == ROLL_GIVEN_BACK);
 }
 
-void rolls_found(struct rollouts *s, struct sized_workload *x, const struct world_pod *wp,
+void rollout_found(struct rollouts *s, struct sized_workload *x, const struct world_pod *wp,
 	struct sizer_now now, const struct world *w)
 {
-	struct roll *r = &rolls_record(x)->roll;
+	struct roll *r = &rollout_record(x)->roll;
 	if (r->doing != ROLL_NOTHING) {
 		return;
 	}
@@ -107,7 +107,7 @@ void rolls_found(struct rollouts *s, struct sized_workload *x, const struct worl
 }
 
 /* Whoever admits the next pod reads it from there. */
-bool rolls_shown(const struct sized_workload *x)
+bool rollout_shown(const struct sized_workload *x)
 {
 	for (size_t i = 0; i < x->containers.count; i++) {
 		const struct sized_container *c = x->containers.items[i];
@@ -119,9 +119,9 @@ bool rolls_shown(const struct sized_workload *x)
 	return x->uid != NULL && x->shown == x->revision;
 }
 
-void rolls_end_healing(struct sized_container *c)
+void rollout_end_healing(struct sized_container *c)
 {
-	struct sized_heal *h = heals_touch(c);
+	struct heal_record *h = healing_touch(c);
 	h->ended |= h->answer.healing;
 	memset(&h->answer, 0, sizeof h->answer);
 	h->state.compute = h->state.memory = (struct heal_half){0};
@@ -130,9 +130,9 @@ void rolls_end_healing(struct sized_container *c)
 	history_kept(c->history)->held = c->in_force;
 }
 
-bool rolls_give_back(struct rollouts *s, struct sized_workload *x, const struct decision *d)
+bool rollout_give_back(struct rollouts *s, struct sized_workload *x, const struct decision *d)
 {
-	struct sized_roll *m = rolls_record(x);
+	struct rollout_record *m = rollout_record(x);
 	if (!roll_give_back(&m->roll, &s->fleet, d->now_ms)) {
 		return false;
 	}
@@ -142,13 +142,13 @@ bool rolls_give_back(struct rollouts *s, struct sized_workload *x, const struct 
 		struct sized_container *c = x->containers.items[i];
 		c->converted = false;
 		c->in_force = (struct share){MODEL_GPU_MILLI, x->device_mib};
-		rolls_end_healing(c);
+		rollout_end_healing(c);
 	}
-	rolls_set_update(s, m, UPDATE_ROLLED_BACK, d->now_ms, roll_why_name(ROLL_GIVEN_BACK));
+	rollout_set_update(s, m, UPDATE_ROLLED_BACK, d->now_ms, roll_why_name(ROLL_GIVEN_BACK));
 	return true;
 }
 
-void rolls_settle(
+void rollout_settle(
 	struct rollouts *s, struct sized_workload *x, const struct roll_ending *e, int64_t now_ms)
 {
 	if (x->roll != NULL && x->roll->roll.doing != ROLL_NOTHING) {
@@ -202,7 +202,7 @@ static void answer_eviction(
 		e.end = ROLL_END_REFUSED;
 		e.by = f->message;
 	}
-	rolls_settle(s, x, &e, now_ms);
+	rollout_settle(s, x, &e, now_ms);
 }
 
 /* What only the template tells of what admission will say: arguments, variables, privileges, who
@@ -250,7 +250,7 @@ static void settle_owner_read(
 	const struct standing *owner = outcome->standing;
 	struct owner_seen *seen = &x->roll->seen;
 	if (x->roll->wants_to_go && !s->tracking->ending) {
-		heals_alert(s->alarms, x);
+		healing_alert(s->alarms, x);
 	}
 	x->roll->wants_to_go = false;
 	x->roll->reading = 0;
@@ -269,7 +269,7 @@ static void settle_owner_read(
 		.min_ready_s = owner->exists ? owner->min_ready_s : 0};
 }
 
-bool rolls_answer(
+bool rollout_answer(
 	struct rollouts *s, struct sizer_now now, uint64_t id, const struct outcome *outcome)
 {
 	for (size_t i = 0; i < s->tracking->workloads.count; i++) {

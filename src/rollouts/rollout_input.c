@@ -91,7 +91,7 @@ static enum roll_cause rollout_cause(
 
 /* Is it to be replaced by what is asked? */
 static bool is_meant(const struct sized_workload *x, const struct sized_pod *p,
-	const struct world_pod *wp, const struct asked *asked)
+	const struct world_pod *wp, const struct rollout_input *asked)
 {
 	if (pod_is_leaving(wp) || asked->ask.cause == ROLL_MOVES) {
 		return !pod_is_leaving(wp) && p == asked->mover;
@@ -132,7 +132,7 @@ static void fill_roll_pod(const struct sized_workload *x, const struct decision 
 }
 
 static void add_pods(const struct sized_workload *x, const struct decision *d, struct arena *a,
-	struct asked *ret)
+	struct rollout_input *ret)
 {
 	struct roll_pod *pods = ARENA_ARRAY(a, struct roll_pod, x->pods + 1);
 	ret->members = ARENA_ARRAY(a, struct sized_pod *, x->pods + 1);
@@ -193,7 +193,7 @@ static bool has_two_sets(const struct sized_workload *x)
 	return false;
 }
 
-bool asks_owner_is_fresh(const struct sized_workload *x, int64_t now_ms, int64_t age_ms)
+bool owner_is_fresh(const struct sized_workload *x, int64_t now_ms, int64_t age_ms)
 {
 	bool read = standing_api_version(view_of(x->key.group), x->key.kind) != NULL;
 	return !read || (x->roll != NULL && x->roll->seen.at_ms != 0 &&
@@ -231,8 +231,8 @@ static bool fits_own(const struct rollouts *s, const struct world_pod *wp, const
 
 /* Pod by pod, for those of one workload may be on GPUs of several sizes. Who is to be elsewhere has
  * no use for what he gives back. */
-static void look_at_places(const struct rollouts *s, const struct decision *d, struct asked *asked,
-	struct share_query *room)
+static void look_at_places(const struct rollouts *s, const struct decision *d,
+	struct rollout_input *asked, struct share_query *room)
 {
 	bool beside = asked->ask.room == ROLL_ROOM_OPEN || asked->ask.room == ROLL_ROOM_FREE;
 	for (uint32_t i = 0; i < asked->ask.pod_count; i++) {
@@ -259,7 +259,7 @@ static const struct share *newest_target(const struct sized_workload *x)
 
 /* By the pod that was made last: the next one is like it. */
 static void look_at_newest(struct rollouts *s, const struct sized_workload *x,
-	const struct decision *d, struct asked *ret, struct arena *a)
+	const struct decision *d, struct rollout_input *ret, struct arena *a)
 {
 	struct pod pod, anew;
 	struct roll_ask *ask = &ret->ask;
@@ -285,7 +285,7 @@ static void look_at_newest(struct rollouts *s, const struct sized_workload *x,
 	if (s->tracking->config.around != NULL) {
 		ask->budget = around_budget(s->tracking->config.around, x->key.ns, &pod.labels, a);
 	}
-	ask->unsupported = asks_left_whole(x, d, &anew, ret, a);
+	ask->unsupported = next_pod_stays_whole(x, d, &anew, ret, a);
 	ask->bare = pod.owner.kind == NULL;
 	ask->gang = admit_gang(&pod, podgroups_frees(s->tracking->config.pod_groups, &pod)) != NULL;
 	ask->surge_unfit = surges_unfit(s, x, &pod);
@@ -325,10 +325,10 @@ static bool is_followed(const struct sized_workload *x)
 }
 
 static bool make_ask(struct rollouts *s, struct sized_workload *x, const struct decision *d,
-	struct arena *a, struct asked *ret)
+	struct arena *a, struct rollout_input *ret)
 {
 	const struct sized_pod *mover = ret->mover;
-	*ret = (struct asked){.mover = mover,
+	*ret = (struct rollout_input){.mover = mover,
 		.ask = {
 			.now_ms = d->now_ms,
 			.every_ms = s->tracking->config.round_ms,
@@ -353,7 +353,7 @@ static bool make_ask(struct rollouts *s, struct sized_workload *x, const struct 
 }
 
 /* Why nobody is moved, as far as that is no matter of time; NULL: it is. */
-static const char *why_it_stays(const struct asked *asked)
+static const char *why_it_stays(const struct rollout_input *asked)
 {
 	const struct roll_ask *ask = &asked->ask;
 	const struct roll_pod *goes = NULL;
@@ -377,9 +377,9 @@ static const char *why_it_stays(const struct asked *asked)
 
 /* Then what saves goes on: where room is missing it is what makes some. */
 static void make_without(struct rollouts *s, struct sized_workload *x, struct decision *d,
-	struct arena *a, struct asked *ret)
+	struct arena *a, struct rollout_input *ret)
 {
-	struct asked other = {.mover = NULL};
+	struct rollout_input other = {.mover = NULL};
 	const char *why = ret->ask.cause == ROLL_MOVES ? why_it_stays(ret) : NULL;
 	if (why == NULL || !make_ask(s, x, d, a, &other) || other.outdated == 0) {
 		return;
@@ -388,8 +388,8 @@ static void make_without(struct rollouts *s, struct sized_workload *x, struct de
 	d->moves = arena_printf(a, "%s; %s", why, roll_again(s->tracking->config.round_ms, a));
 }
 
-bool asks_make(struct rollouts *s, struct sized_workload *x, struct decision *d, struct arena *a,
-	struct asked *ret)
+bool rollout_input_make(struct rollouts *s, struct sized_workload *x, struct decision *d,
+	struct arena *a, struct rollout_input *ret)
 {
 	char when[TIME_TEXT_MAX];
 	int64_t next_ms;

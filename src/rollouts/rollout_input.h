@@ -4,7 +4,7 @@
 
 #include "rollouts/rollouts.h"
 
-struct asked {
+struct rollout_input {
 	struct roll_ask ask;
 	struct roll_pod *pods;	       /* ask.pods */
 	struct sized_pod **members;    /* as those */
@@ -13,10 +13,10 @@ struct asked {
 };
 
 /* Was the workload's owner read within that age, or can nobody read it? */
-bool asks_owner_is_fresh(const struct sized_workload *x, int64_t now_ms, int64_t age_ms);
+bool owner_is_fresh(const struct sized_workload *x, int64_t now_ms, int64_t age_ms);
 /* Fills the ask. False: there is nothing to ask. What becomes of a contended pod is noted in `d`.
  */
-bool asks_make(struct rollouts *s, struct sized_workload *x, struct decision *d, struct arena *a,
-	struct asked *ret);
+bool rollout_input_make(struct rollouts *s, struct sized_workload *x, struct decision *d,
+	struct arena *a, struct rollout_input *ret);
 
 #endif

@@ -1,9 +1,6 @@
 /* Once a round: is a pod of this workload replaced, and what became of the one before. */
 #include "rollouts/rollouts.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "rollout_input.h"
 #include "model/quantity.h"
 #include "give_back.h"
@@ -36,7 +33,7 @@ void rollouts_finish(struct rollouts *s)
 void rollouts_gate(struct rollouts *s, const struct roll_gate *gate)
 {
 	for (size_t i = 0; s->gate.leads && !gate->leads && i < s->tracking->workloads.count; i++) {
-		rolls_forget(s, s->tracking->workloads.items[i]);
+		rollout_forget(s, s->tracking->workloads.items[i]);
 	}
 	if (s->gate.leads && !gate->leads) {
 		surges_drop(s, NULL);
@@ -47,20 +44,20 @@ void rollouts_gate(struct rollouts *s, const struct roll_gate *gate)
 /* --- what is told --- */
 
 /* One workload, asked once. */
-struct turned {
+struct rollout_turn {
 	struct rollouts *s;
 	struct sized_workload *x;
 	struct decision *d;
 	struct plan *plan;
-	struct asked asked;
+	struct rollout_input asked;
 };
 
-static void rollout_event(const struct turned *t, const char *reason, const char *message)
+static void rollout_event(const struct rollout_turn *t, const char *reason, const char *message)
 {
 	write_event(&t->s->tracking->pace, t->x, t->plan, reason, message);
 }
 
-static void rollout_warning(const struct turned *t, const char *reason, const char *message)
+static void rollout_warning(const struct rollout_turn *t, const char *reason, const char *message)
 {
 	write_warning(&t->s->tracking->pace, t->x, t->plan, reason, message);
 }
@@ -74,9 +71,9 @@ static const char *gpu_share_text(struct arena *a, const struct share *s)
 
 /* In its status as long as it is so, what stopped it also where every pod has the target; as an
  * event once for each target and cause. */
-static void tell_blocked(struct turned *t, const struct roll_verdict *v)
+static void tell_blocked(struct rollout_turn *t, const struct roll_verdict *v)
 {
-	struct sized_roll *m = t->x->roll;
+	struct rollout_record *m = t->x->roll;
 	uint64_t bit = UINT64_C(1) << v->why;
 	const char *text = roll_explain(&t->asked.ask, v, &t->plan->arena);
 	bool stopped = m->roll.paused == v->why;
@@ -102,20 +99,20 @@ static void tell_blocked(struct turned *t, const struct roll_verdict *v)
 
 /* --- how it went on --- */
 
-static void follow_up(const struct turned *t, const struct roll *before)
+static void follow_up(const struct rollout_turn *t, const struct roll *before)
 {
-	struct sized_roll *m = t->x->roll;
+	struct rollout_record *m = t->x->roll;
 	const struct roll *r = &m->roll;
 	int64_t now = t->d->now_ms;
 	bool ended = before->doing == ROLL_EVICT && r->doing == ROLL_NOTHING;
 	if (r->no_effect > before->no_effect) {
-		rolls_set_update(t->s, m, UPDATE_FAILED, now, roll_why_name(ROLL_WITHOUT_EFFECT));
+		rollout_set_update(t->s, m, UPDATE_FAILED, now, roll_why_name(ROLL_WITHOUT_EFFECT));
 		rollout_warning(t, "ReplacementFailed", "the new pod came without a share");
 	} else if (r->failures > before->failures || r->refusals > before->refusals) {
-		rolls_set_update(t->s, m, UPDATE_FAILED, now, "NotReady");
+		rollout_set_update(t->s, m, UPDATE_FAILED, now, "NotReady");
 		rollout_warning(t, "ReplacementFailed", "the new pod does not become Ready");
 	} else if (ended && r->succeeded) {
-		rolls_set_update(t->s, m, UPDATE_SUCCEEDED, now, "PodReplaced");
+		rollout_set_update(t->s, m, UPDATE_SUCCEEDED, now, "PodReplaced");
 		rollout_event(t, "PodReplaced", "a pod was replaced by one with the new share");
 	}
 	if (r->paused != ROLL_UP_TO_DATE && before->paused == ROLL_UP_TO_DATE) {
@@ -132,7 +129,7 @@ static uint64_t choice_digest(const struct decision *d)
 }
 
 /* A person who changes the policy has seen what stopped it. */
-static void resume(struct sized_roll *m, const struct decision *d)
+static void resume(struct rollout_record *m, const struct decision *d)
 {
 	if (d->choice.policy == NULL) {
 		return; /* nobody knows it now: the pod that tells is gone */
@@ -153,11 +150,11 @@ static void resume(struct sized_roll *m, const struct decision *d)
 /* And it is applied. */
 static bool target_is_shown(const struct sized_workload *x)
 {
-	return x->holds && rolls_shown(x);
+	return x->holds && rollout_shown(x);
 }
 
 /* Who was not Ready may be by the time that the write is there, and is then another case. */
-static const char *pod_resource_version(const struct turned *t, const char *uid)
+static const char *pod_resource_version(const struct rollout_turn *t, const char *uid)
 {
 	struct pod pod;
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
@@ -166,7 +163,7 @@ static const char *pod_resource_version(const struct turned *t, const char *uid)
 	return known ? arena_strdup(&t->plan->arena, pod.resource_version) : NULL;
 }
 
-static void evict_pod(const struct turned *t, uint32_t at, const char *has)
+static void evict_pod(const struct rollout_turn *t, uint32_t at, const char *has)
 {
 	struct arena *a = &t->plan->arena;
 	const struct roll_pod *p = &t->asked.ask.pods[at];
@@ -191,16 +188,16 @@ static void evict_pod(const struct turned *t, uint32_t at, const char *has)
 }
 
 /* The share before is the target again. Where nobody knows it, or it was whole, the next pod is. */
-static void restore_former_targets(const struct turned *t)
+static void restore_former_targets(const struct rollout_turn *t)
 {
 	for (size_t i = 0; i < t->x->containers.count; i++) {
 		struct sized_container *c = t->x->containers.items[i];
 		c->converted = c->before.milli > 0 && c->before.milli < MODEL_GPU_MILLI;
 		c->in_force = c->converted ? share_widened(c->before)
 					   : (struct share){MODEL_GPU_MILLI, t->x->device_mib};
-		rolls_end_healing(c);
+		rollout_end_healing(c);
 	}
-	rolls_set_update(
+	rollout_set_update(
 		t->s, t->x->roll, UPDATE_ROLLED_BACK, t->d->now_ms, roll_why_name(ROLL_PAUSED));
 	t->x->roll->mended = 0;
 	rollout_warning(t, "RolledBack",
@@ -208,7 +205,7 @@ static void restore_former_targets(const struct turned *t)
 		"before is the target again");
 }
 
-static void ask_for_owner(const struct turned *t, bool goes)
+static void ask_for_owner(const struct rollout_turn *t, bool goes)
 {
 	struct sized_workload *x = t->x;
 	struct arena *a = &t->plan->arena;
@@ -227,10 +224,10 @@ static void ask_for_owner(const struct turned *t, bool goes)
 
 /* Just before one of its pods goes its owner is looked at; and now and then where it is the owner
  * that keeps them. */
-static bool owner_was_read(const struct turned *t, const struct roll_verdict *v)
+static bool owner_was_read(const struct rollout_turn *t, const struct roll_verdict *v)
 {
 	bool goes = v->does == ROLL_EVICT || v->does == ROLL_SURGE;
-	bool fresh = asks_owner_is_fresh(t->x, t->d->now_ms, goes ? OWNER_MS : OWNER_AGAIN_MS);
+	bool fresh = owner_is_fresh(t->x, t->d->now_ms, goes ? OWNER_MS : OWNER_AGAIN_MS);
 	const struct owner_seen *seen = &t->x->roll->seen;
 	bool whole = seen->whole != REASON_NONE || seen->whole_walled != REASON_NONE;
 	bool counts = goes || whole || v->why == ROLL_OWNER_MOVES || v->why == ROLL_MIN_REPLICAS ||
@@ -242,14 +239,14 @@ static bool owner_was_read(const struct turned *t, const struct roll_verdict *v)
 }
 
 /* Two of one owner at once would be one more than was meant. */
-static bool engine_is_at_it(const struct turned *t, uint32_t at)
+static bool engine_is_at_it(const struct rollout_turn *t, uint32_t at)
 {
 	const struct sizer_port *port = &t->s->tracking->config.engine;
 	return port->evicts != NULL && port->evicts(port->data, t->asked.ask.pods[at].uid);
 }
 
 /* With what it had it did well. */
-static void remember_share(const struct turned *t, const struct roll_verdict *v)
+static void remember_share(const struct rollout_turn *t, const struct roll_verdict *v)
 {
 	const struct sized_pod *p = t->asked.members[v->pod];
 	const struct world_pod *wp = world_pod_by_uid(t->d->world, p->uid);
@@ -261,7 +258,7 @@ static void remember_share(const struct turned *t, const struct roll_verdict *v)
 }
 
 /* It came with the share that did not do, and serves nobody. */
-static bool is_in_the_way(const struct turned *t, uint32_t at)
+static bool is_in_the_way(const struct rollout_turn *t, uint32_t at)
 {
 	const struct roll_pod *p = &t->asked.ask.pods[at];
 	const struct sized_pod *member = t->asked.members[at];
@@ -276,13 +273,13 @@ static bool is_in_the_way(const struct turned *t, uint32_t at)
 
 /* May anybody of it go at all? Of a surge whose replacement was forgotten the old pod may go at any
  * time. */
-static bool may_replace(const struct turned *t)
+static bool may_replace(const struct rollout_turn *t)
 {
 	return target_is_shown(t->x) && !t->x->heal.paused && !surges_has(t->x);
 }
 
 /* The first that is in the way and may go; `ret_any`: one is in the way. */
-static uint32_t who_makes_way(const struct turned *t, bool *ret_any)
+static uint32_t who_makes_way(const struct rollout_turn *t, bool *ret_any)
 {
 	const struct roll_ask *ask = &t->asked.ask;
 	uint32_t at = 0;
@@ -298,19 +295,19 @@ static uint32_t who_makes_way(const struct turned *t, bool *ret_any)
 }
 
 /* What was read of the owner, or could not be, is what keeps them: nobody else asks it again. */
-static void refresh_owner(const struct turned *t)
+static void refresh_owner(const struct rollout_turn *t)
 {
 	bool missed = t->x->roll->seen.misses > 0;
 	if (t->asked.ask.owner != ROLL_OWNER_STEADY &&
-		(missed || !asks_owner_is_fresh(t->x, t->d->now_ms, OWNER_AGAIN_MS))) {
+		(missed || !owner_is_fresh(t->x, t->d->now_ms, OWNER_AGAIN_MS))) {
 		ask_for_owner(t, true);
 	}
 }
 
 /* It makes way for one with the share before. Nothing is under way with it, and it counts. */
-static void replace_after_rollback(const struct turned *t)
+static void replace_after_rollback(const struct rollout_turn *t)
 {
-	struct sized_roll *m = t->x->roll;
+	struct rollout_record *m = t->x->roll;
 	const struct roll_ask *ask = &t->asked.ask;
 	bool any;
 	if (m->roll.paused != ROLL_PAUSED || m->eviction != 0 || m->mended >= ROLL_FAILURES ||
@@ -324,7 +321,7 @@ static void replace_after_rollback(const struct turned *t)
 		}
 		return;
 	}
-	if (!asks_owner_is_fresh(t->x, t->d->now_ms, OWNER_MS)) {
+	if (!owner_is_fresh(t->x, t->d->now_ms, OWNER_MS)) {
 		ask_for_owner(t, true);
 		return;
 	}
@@ -334,7 +331,7 @@ static void replace_after_rollback(const struct turned *t)
 	evict_pod(t, at, "the share that did not do");
 }
 
-static const char *what_it_has(const struct turned *t, uint32_t at)
+static const char *what_it_has(const struct rollout_turn *t, uint32_t at)
 {
 	if (t->asked.ask.cause == ROLL_MOVES) {
 		return "neighbours that take what it lacks";
@@ -343,7 +340,7 @@ static const char *what_it_has(const struct turned *t, uint32_t at)
 					   : "a share that cannot be changed as it runs";
 }
 
-static void apply_verdict(struct turned *t, const struct roll_verdict *v)
+static void apply_verdict(struct rollout_turn *t, const struct roll_verdict *v)
 {
 	switch (v->does) {
 	case ROLL_EVICT:
@@ -379,13 +376,13 @@ static void apply_verdict(struct turned *t, const struct roll_verdict *v)
 uint32_t rollouts_step(
 	struct rollouts *s, struct sized_workload *x, struct decision *d, struct plan *plan)
 {
-	struct turned t = {.s = s, .x = x, .d = d, .plan = plan};
+	struct rollout_turn t = {.s = s, .x = x, .d = d, .plan = plan};
 	struct roll_verdict v;
 	returns_step(s, x, d, plan);
-	if (x->uid == NULL || !asks_make(s, x, d, &plan->arena, &t.asked)) {
+	if (x->uid == NULL || !rollout_input_make(s, x, d, &plan->arena, &t.asked)) {
 		return 0;
 	}
-	struct sized_roll *m = rolls_record(x);
+	struct rollout_record *m = rollout_record(x);
 	m->live = true;
 	resume(m, d);
 	const struct roll before = m->roll;

@@ -74,7 +74,7 @@ static void read_surge_state(
 	uint64_t set = g->set_uid != NULL ? hash_text(g->set_uid) : 0;
 	*ret = (struct standing_of){0};
 	if (unpack(world_pod_by_uid(w, g->old_uid), a, &ret->old)) {
-		ret->old.as.cheap = ret->old.pod.surged;
+		ret->old.as.low_cost = ret->old.pod.surged;
 	}
 	find_fresh(g, w, a, &ret->fresh);
 	for (const struct sized_pod *p = g->of->members; p != NULL; p = p->next) {
@@ -89,7 +89,7 @@ static void read_surge_state(
 /* --- what is asked for --- */
 
 /* One surge in one step. */
-struct at {
+struct surge_step {
 	struct rollouts *s;
 	struct surge *g;
 	struct sizer_now now;
@@ -98,7 +98,7 @@ struct at {
 	struct standing_of here;
 };
 
-static void submit(struct at *t, enum surge_task task, const struct present *about)
+static void submit(struct surge_step *t, enum surge_task task, const struct present *about)
 {
 	struct surge *g = t->g;
 	struct arena *a = &t->plan->arena;
@@ -127,13 +127,13 @@ static void submit(struct at *t, enum surge_task task, const struct present *abo
 	g->asked_ms = t->now.wall_ms;
 }
 
-static void surge_event(struct at *t, const char *reason, bool warning, const char *message)
+static void surge_event(struct surge_step *t, const char *reason, bool warning, const char *message)
 {
 	write_event(&t->s->tracking->pace, t->g->of, t->plan, reason, message)->warning = warning;
 }
 
 /* Why, and who it is. In the arena. */
-static const char *why_text(struct at *t, enum surge_why why)
+static const char *why_text(struct surge_step *t, enum surge_why why)
 {
 	bool waited = why == SURGE_TOO_LONG || why == SURGE_BEHIND;
 	const char *who = waited && t->g->waits[0] != '\0' ? t->g->waits : t->g->blocker;
@@ -142,7 +142,7 @@ static const char *why_text(struct at *t, enum surge_why why)
 }
 
 /* Once for each cause. */
-static void tell_waits(struct at *t, enum surge_why why)
+static void tell_waits(struct surge_step *t, enum surge_why why)
 {
 	if (why == SURGE_STARTS || why == SURGE_SETTLES || why == SURGE_LEAVES) {
 		return;
@@ -177,7 +177,7 @@ static bool surge_was_wasted(const struct surge *g, enum surge_do does)
 		       g->why == SURGE_WHOLE);
 }
 
-static void surge_end(struct at *t, enum surge_do does, const char *by)
+static void surge_end(struct surge_step *t, enum surge_do does, const char *by)
 {
 	struct surge *g = t->g;
 	struct roll_ending e = {end_of(g, does), by, 0, surge_was_wasted(g, does)};
@@ -202,7 +202,7 @@ static void surge_end(struct at *t, enum surge_do does, const char *by)
 /* --- one step --- */
 
 /* What was written last is not shown yet. */
-static bool write_is_pending(struct at *t)
+static bool write_is_pending(struct surge_step *t)
 {
 	struct surge *g = t->g;
 	if (g->shown_by == 0) {
@@ -223,7 +223,7 @@ static bool write_is_pending(struct at *t)
 }
 
 /* Before there is a new pod: all that would speak against it in the end. */
-static void surge_check_preconditions(struct at *t)
+static void surge_check_preconditions(struct surge_step *t)
 {
 	struct surge *g = t->g;
 	if (g->seen_ms == 0) {
@@ -245,7 +245,7 @@ static void surge_check_preconditions(struct at *t)
 	}
 }
 
-static void surge_start(struct at *t)
+static void surge_start(struct surge_step *t)
 {
 	struct surge *g = t->g;
 	surge_event(t, "UpdateStarted", false,
@@ -256,7 +256,7 @@ static void surge_start(struct at *t)
 	submit(t, SURGE_TASK_CREATE, NULL);
 }
 
-static void surge_apply(struct at *t, const struct surge_verdict *v)
+static void surge_apply(struct surge_step *t, const struct surge_verdict *v)
 {
 	struct surge *g = t->g;
 	const struct standing_of *here = &t->here;
@@ -271,7 +271,7 @@ static void surge_apply(struct at *t, const struct surge_verdict *v)
 	case SURGE_READ:
 		submit(t, SURGE_TASK_READ, NULL);
 		return;
-	case SURGE_CHEAPEN:
+	case SURGE_LOWER_COST:
 		submit(t, SURGE_TASK_CHEAPEN, &here->old);
 		return;
 	case SURGE_RESTORE:
@@ -286,7 +286,7 @@ static void surge_apply(struct at *t, const struct surge_verdict *v)
 		submit(t, SURGE_TASK_DROP, &here->fresh);
 		return;
 	case SURGE_LOST:
-		if (here->old.wp != NULL && here->old.as.cheap && !here->old.as.leaving &&
+		if (here->old.wp != NULL && here->old.as.low_cost && !here->old.as.leaving &&
 			!here->old.as.ended) {
 			submit(t, SURGE_TASK_RESTORE, &here->old);
 			return;
@@ -303,7 +303,7 @@ static void surge_apply(struct at *t, const struct surge_verdict *v)
 }
 
 /* Two pods of one workload at once would be one more than was meant. */
-static bool surge_is_wanted(const struct at *t)
+static bool surge_is_wanted(const struct surge_step *t)
 {
 	const struct sized_workload *x = t->g->of;
 	bool evicts = x->roll != NULL && x->roll->roll.doing == ROLL_EVICT;
@@ -311,7 +311,7 @@ static bool surge_is_wanted(const struct at *t)
 }
 
 /* Its pods are those that the last round met: who came since is counted by the next one. */
-static bool recount(const struct at *t)
+static bool recount(const struct surge_step *t)
 {
 	struct surge *g = t->g;
 	const struct present *fresh = &t->here.fresh;
@@ -328,8 +328,8 @@ static bool recount(const struct at *t)
 void surge_turn(struct rollouts *s, struct surge *g, struct sizer_now now, const struct world *w,
 	struct plan *plan)
 {
-	struct at here = {.s = s, .g = g, .now = now, .world = w, .plan = plan};
-	struct at *t = &here;
+	struct surge_step here = {.s = s, .g = g, .now = now, .world = w, .plan = plan};
+	struct surge_step *t = &here;
 	arena_reset(&t->s->tracking->scratch);
 	read_surge_state(g, t->world, &t->s->tracking->scratch, &t->here);
 	if (write_is_pending(t)) {

@@ -102,12 +102,12 @@ void surges_begin(struct rollouts *s, struct sized_workload *x, const struct siz
 	const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
 	arena_reset(&s->tracking->scratch);
 	if (wp == NULL || !world_pod_unpack(wp, &s->tracking->scratch, &pod) || surges_has(x)) {
-		rolls_settle(s, x, &e, d->now_ms);
+		rollout_settle(s, x, &e, d->now_ms);
 		return;
 	}
 	e.by = surges_unfit(s, x, &pod);
 	if (e.by != NULL) {
-		rolls_settle(s, x, &e, d->now_ms);
+		rollout_settle(s, x, &e, d->now_ms);
 		return;
 	}
 	struct surge *g = surge_create(s, x, &pod);
@@ -171,7 +171,7 @@ void surges_see(
 	} else {
 		find_by_old(g, &pod);
 	}
-	rolls_found(s, x, wp, now, w);
+	rollout_found(s, x, wp, now, w);
 }
 
 /* --- steps --- */
@@ -206,7 +206,7 @@ void surges_settle(
 	struct rollouts *s, struct sized_workload *x, const struct roll_ending *e, int64_t now_ms)
 {
 	if (x->roll != NULL && x->roll->roll.doing == ROLL_SURGE) {
-		rolls_settle(s, x, e, now_ms);
+		rollout_settle(s, x, e, now_ms);
 	}
 }
 

@@ -2,8 +2,6 @@
  * is left. Pods are visited by their slots in the world, which do not move between slices. */
 #include "sizer/bills.h"
 
-#include <stdlib.h>
-
 #include "bill_state.h"
 #include "sizer_state.h"
 #include "tracking/pod_table.h"

@@ -19,7 +19,7 @@ static bool is_recent(int64_t at_ms, int64_t now_ms)
 
 static void say_healed(const struct status *s, const struct sized_container *c)
 {
-	const struct sized_heal *h = heals_of(c);
+	const struct heal_record *h = healing_of(c);
 	const char *until = when(s->a, h->answer.told.until_ms);
 	s->r->healing = h->answer.told;
 	if (h->state.exhausted) {
@@ -56,7 +56,7 @@ static void say_unjudged(const struct status *s, const struct sized_container *c
 
 static void say_blocks(const struct status *s, const struct sized_container *c)
 {
-	const struct sized_heal *h = heals_of(c);
+	const struct heal_record *h = healing_of(c);
 	if (s->d->now_ms < h->answer.blocked_ms) {
 		set_true(s, RECOMMENDATION_SCALE_DOWN_BLOCKED,
 			h->state.paused ? "Rollback" : "Healing",
@@ -64,11 +64,11 @@ static void say_blocks(const struct status *s, const struct sized_container *c)
 				when(s->a, h->answer.blocked_ms)));
 	}
 	if (h->state.paused) {
-		set_true(s, RECOMMENDATION_PAUSED, HEALS_PAUSED,
+		set_true(s, RECOMMENDATION_PAUSED, HEALING_PAUSED,
 			arena_printf(s->a,
 				"%s: after our last change it restarted again and again. Its share "
 				"is not changed before %s, or until its policy is.",
-				c->name, when(s->a, heals_blocked_ms(c))));
+				c->name, when(s->a, healing_blocked_ms(c))));
 	}
 	if (is_recent(h->contended_ms, s->d->now_ms)) {
 		const char *moves = s->d->moves;
@@ -89,7 +89,7 @@ static void say_blocks(const struct status *s, const struct sized_container *c)
 
 static void say_cap(const struct status *s, const struct sized_container *c)
 {
-	const struct sized_heal *h = heals_of(c);
+	const struct heal_record *h = healing_of(c);
 	enum capped_by by = (enum capped_by)h->capped_by;
 	for (uint32_t i = 0; i < s->r->container_count; i++) {
 		struct recommended_container *rc = &s->r->containers[i];
@@ -107,7 +107,7 @@ void say_healing(const struct status *s)
 	const struct recommended_condition *healing = &s->r->conditions[RECOMMENDATION_HEALING];
 	for (size_t i = s->x->containers.count; i-- > 0;) {
 		const struct sized_container *c = s->x->containers.items[i];
-		const struct sized_heal *h = heals_of(c);
+		const struct heal_record *h = healing_of(c);
 		if (is_recent(h->unjudged_ms, s->d->now_ms) && healing->status != CONDITION_TRUE) {
 			say_unjudged(s, c);
 		}

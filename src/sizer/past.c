@@ -48,7 +48,7 @@ struct past {
 	} points;
 };
 
-void past_finish(struct sizer *s)
+void sizer_past_drop(struct sizer *s)
 {
 	struct past *p = s->past;
 	if (p == NULL) {
@@ -287,7 +287,7 @@ enum sizer_past_verdict sizer_past_span(struct sizer *s, int64_t now_ms)
 {
 	struct past *p = s->past;
 	if (p == NULL || p->too_much) {
-		past_finish(s);
+		sizer_past_drop(s);
 		return SIZER_PAST_TOO_MUCH;
 	}
 	tell_all(p, now_ms);
@@ -301,11 +301,6 @@ enum sizer_past_verdict sizer_past_span(struct sizer *s, int64_t now_ms)
 		return SIZER_PAST_GOES_ON;
 	}
 	adopt_past(s, p, now_ms);
-	past_finish(s);
+	sizer_past_drop(s);
 	return SIZER_PAST_TAKEN;
-}
-
-void sizer_past_drop(struct sizer *s)
-{
-	past_finish(s);
 }

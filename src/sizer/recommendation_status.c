@@ -21,8 +21,8 @@ static bool container_is_shown(const struct sized_workload *x, const struct size
 
 static void say_container(const struct sized_container *c, struct recommended_container *r)
 {
-	const struct sized_tally *t = &c->tally;
-	const struct sized_answer *k = &c->answer;
+	const struct pod_tally *t = &c->tally;
+	const struct kept_recommendation *k = &c->answer;
 	*r = (struct recommended_container){
 		.name = c->name,
 		.original = share_widened(t->original),
@@ -44,7 +44,7 @@ static void say_containers(const struct status *s)
 	r->containers = ARENA_ARRAY(s->a, struct recommended_container, s->x->containers.count + 1);
 	for (size_t i = 0; i < s->x->containers.count; i++) {
 		const struct sized_container *c = s->x->containers.items[i];
-		const struct sized_facts *f = &c->facts;
+		const struct kept_history *f = &c->facts;
 		if (!container_is_shown(s->x, c)) {
 			continue;
 		}
@@ -209,7 +209,7 @@ static void say_blocked(const struct status *s)
 		blocked.message = arena_printf(s->a, "%s It is %s.", blocked.message,
 			roll_again(s->d->config->round_ms, s->a));
 	}
-	if (blocked.reason != NULL || wish_explain(s->x, s->d, s->a, &blocked)) {
+	if (blocked.reason != NULL || resize_blocker(s->x, s->d, s->a, &blocked)) {
 		set_true(s, RECOMMENDATION_UPDATE_BLOCKED, blocked.reason, blocked.message);
 	}
 }
@@ -233,7 +233,7 @@ static void say_scaler(const struct status *s, const struct worst *p)
 
 static void say_rollouts(const struct status *s)
 {
-	const struct sized_roll *m = s->x->roll;
+	const struct rollout_record *m = s->x->roll;
 	if (m == NULL) {
 		return;
 	}
@@ -248,12 +248,12 @@ static void say_applied(const struct status *s)
 {
 	bool all = s->r->pods.total > 0 && s->r->pods.up_to_date == s->r->pods.total;
 	struct sentence say = {"Applied", "Every pod has the target."};
-	if (!all && wish_waiting(s->x) > 0) {
+	if (!all && resize_counts_waiting(s->x) > 0) {
 		say = (struct sentence){"MemoryStays",
 			arena_printf(s->a,
 				"%u of its pods keep the memory that their framework took "
 				"when it started, until they are replaced.",
-				wish_waiting(s->x))};
+				resize_counts_waiting(s->x))};
 	} else if (!all) {
 		say = (struct sentence){"PodsDiffer", why_differs(s)};
 	}
@@ -276,16 +276,16 @@ static void say_limits(const struct status *s, const struct worst *p)
 static void say_clamped(const struct status *s)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
-	const struct share *w = &s->d->wish, *g = &s->d->granted;
+	const struct share *w = &s->d->asked, *g = &s->d->granted;
 	if (w->milli == g->milli && w->mib == g->mib) {
 		return;
 	}
 	const struct policy *p = s->d->choice.policy;
 	const char *name = p->built_in ? NULL : p->name;
-	struct explain_facts wish = {.want_milli = w->milli, .want_mib = w->mib};
+	struct explain_facts asked = {.want_milli = w->milli, .want_mib = w->mib};
 	struct explain_facts granted = {.want_milli = g->milli, .want_mib = g->mib, .name = name};
 	str_append_text(&text, "A new pod ");
-	explain_clamped(&text, &wish, &granted);
+	explain_clamped(&text, &asked, &granted);
 	set_true(s, RECOMMENDATION_CLAMPED, name != NULL ? "PolicyBounds" : "CudaContext",
 		arena_printf(s->a, "%s.", str_text(&text)));
 }

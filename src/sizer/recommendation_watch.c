@@ -42,10 +42,10 @@ static void told_set(struct sizer *s, struct sized_workload *x, const struct rec
 	x->owned = r->owned;
 	x->generation = r->generation;
 	x->revision = r->revision;
-	rolls_told(&s->rollouts, x, r);
+	rollout_told(&s->rollouts, x, r);
 	x->urgent = say_digest(r, true);
 	x->all = say_digest(r, false);
-	x->said = sized_said_of(r);
+	x->said = condition_times_of(r);
 	for (size_t i = 0; i < x->containers.count; i++) {
 		x->containers.items[i]->told = (struct small_share){0, 0};
 	}
@@ -102,7 +102,7 @@ static void recommendation_gone(struct sized_workload *x)
 	x->urgent = x->all = 0;
 	x->heal.told = (struct recommended_healing){0};
 	x->heal.leaks = false;
-	x->said = (struct sized_said){0};
+	x->said = (struct condition_times){0};
 	for (size_t i = 0; i < x->containers.count; i++) {
 		x->containers.items[i]->told = (struct small_share){0, 0};
 	}
@@ -115,7 +115,7 @@ static void gone_at(struct sizer *s, struct sized_workload *x)
 	if (x->pods == 0) {
 		workload_remove(s, x);
 	} else {
-		rolls_drop(&s->rollouts, x);
+		rollout_drop(&s->rollouts, x);
 	}
 }
 

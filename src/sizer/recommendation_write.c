@@ -104,9 +104,9 @@ static void emit_target_changes(
 	}
 }
 
-struct sized_said sized_said_of(const struct recommendation *r)
+struct condition_times condition_times_of(const struct recommendation *r)
 {
-	struct sized_said said;
+	struct condition_times said;
 	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
 		const struct recommended_condition *c = &r->conditions[i];
 		bool known = c->since_ms > 0 && c->since_ms / 1000 <= UINT32_MAX;
@@ -128,9 +128,9 @@ static void write_recommendation_status(struct tracking *s, struct sized_workloa
 	x->action = a->id;
 	x->writes = SIZED_STATUS;
 	x->want = xcalloc(1, sizeof *x->want);
-	*x->want = (struct sized_want){.urgent = say_digest(r, true),
+	*x->want = (struct pending_status){.urgent = say_digest(r, true),
 		.all = say_digest(r, false),
-		.said = sized_said_of(r),
+		.said = condition_times_of(r),
 		.revision = r->revision};
 	for (size_t i = 0; i < x->containers.count; i++) {
 		struct sized_container *c = x->containers.items[i];
@@ -182,7 +182,7 @@ bool write_workload(struct tracking *s, struct sized_workload *x, const struct d
 
 /* --- what became of it --- */
 
-static void written(struct sized_workload *x)
+static void status_is_written(struct sized_workload *x)
 {
 	x->urgent = x->want->urgent;
 	x->all = x->want->all;
@@ -193,25 +193,20 @@ static void written(struct sized_workload *x)
 	}
 }
 
-static void forget_want(struct sized_workload *x)
-{
-	free(x->want);
-	x->want = NULL;
-}
-
 void write_settle(struct sized_workload *x, struct sizer_now now, const struct outcome *outcome)
 {
+	bool done = outcome->fault.kind == FAULT_NONE;
 	x->action = 0;
-	if (outcome->fault.kind == FAULT_NONE) {
+	if (done && x->want != NULL) {
+		status_is_written(x);
+	}
+	free(x->want);
+	x->want = NULL;
+	if (done) {
 		x->failures = 0;
-		x->retry_ms = x->writes == SIZED_STATUS ? now.mono_ms : now.mono_ms + ECHO_MS;
-		if (x->want != NULL) {
-			written(x);
-			forget_want(x);
-		}
+		x->retry_ms = now.mono_ms + (x->writes == SIZED_STATUS ? 0 : ECHO_MS);
 		return;
 	}
-	forget_want(x);
 	x->retry_ms = now.mono_ms + (AGAIN_MS << x->failures);
 	x->failures += x->failures < AGAIN_MAX;
 }

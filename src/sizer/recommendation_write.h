@@ -17,6 +17,6 @@ void write_settle(struct sized_workload *x, struct sizer_now now, const struct o
 /* Its GPURecommendation goes; false: as above. */
 bool write_delete(
 	struct tracking *s, struct sized_workload *x, struct sizer_now now, struct plan *plan);
-struct sized_said sized_said_of(const struct recommendation *r);
+struct condition_times condition_times_of(const struct recommendation *r);
 
 #endif

@@ -9,7 +9,7 @@
 #include "roll/rollout_explain.h"
 #include "tracking/pod_table.h"
 
-void wish_decide(struct sized_workload *x, const struct decision *d)
+void resize_decide(struct sized_workload *x, const struct decision *d)
 {
 	const struct policy *p = d->choice.policy;
 	bool may = p != NULL && d->choice.mode == MODE_AUTOMATE && !d->choice.excluded && !x->multi;
@@ -31,12 +31,12 @@ static struct share wanted_share(
 	const struct share has = pods_changeable(p);
 	struct share want = c->in_force;
 	bool heard = c->facts.state == HISTORY_SUFFICIENT || c->facts.state == HISTORY_LEARNING;
-	bool heals = heals_of(c)->answer.healing;
+	bool heals = healing_of(c)->answer.healing;
 	if (!x->acts || !p->advised || !c->converted || want.milli == 0 || want.mib == 0) {
 		return none;
 	}
 	if (!heard && !heals) {
-		return share_widened(p->wished);
+		return share_widened(p->requested);
 	}
 	if (x->keeps_running || !heard) {
 		want.milli = larger_of(want.milli, has.milli);
@@ -51,7 +51,7 @@ static struct share wanted_share(
 	return want;
 }
 
-void wish_pod(struct tracking *s, struct sized_pod *p)
+void request_resize(struct tracking *s, struct sized_pod *p)
 {
 	const struct share has = pods_changeable(p);
 	if (has.milli == 0 || p->feed_count != 1) {
@@ -59,58 +59,59 @@ void wish_pod(struct tracking *s, struct sized_pod *p)
 	}
 	struct share want = wanted_share(p->of, p->feeds[0].container, p);
 	bool same = want.milli == has.milli && want.mib == has.mib;
-	bool told = want.milli == p->wished.milli && want.mib == p->wished.mib;
-	bool never = p->wished.milli == 0 && p->wished.mib == 0;
+	bool told = want.milli == p->requested.milli && want.mib == p->requested.mib;
+	bool never = p->requested.milli == 0 && p->requested.mib == 0;
 	if (told || (same && never)) {
 		return;
 	}
-	struct resize_request wish = {.milli = want.milli, .mib = want.mib};
-	memcpy(wish.uid, p->uid, sizeof wish.uid);
-	p->wished = small_of(want.milli, want.mib);
-	VEC_PUSH(&s->requests, wish);
+	struct resize_request request = {.milli = want.milli, .mib = want.mib};
+	memcpy(request.uid, p->uid, sizeof request.uid);
+	p->requested = small_of(want.milli, want.mib);
+	VEC_PUSH(&s->requests, request);
 }
 
 /* --- what became of it --- */
 
-void wish_begin(struct sized_workload *x)
+void resize_counts_clear(struct sized_workload *x)
 {
-	memset(x->fates, 0, sizeof x->fates);
+	memset(x->resizes, 0, sizeof x->resizes);
 	x->worst = NULL;
 }
 
-void wish_look(const struct sizer_port *engine, struct sized_pod *p)
+void resize_counts_add(const struct sizer_port *engine, struct sized_pod *p)
 {
 	struct sized_workload *x = p->of;
 	const struct sized_container *c = p->feed_count == 1 ? p->feeds[0].container : NULL;
 	const struct share has = pods_changeable(p);
 	struct share_fate fate = {SHARE_UNASKED, NULL};
-	if (p->wished.milli > 0 && engine->fate != NULL) {
-		engine->fate(engine->data, p->uid, &fate);
+	if (p->requested.milli > 0 && engine->resize_status != NULL) {
+		engine->resize_status(engine->data, p->uid, &fate);
 	}
-	p->fate = (uint8_t)fate.state;
+	p->resize_status = (uint8_t)fate.state;
 	p->stuck = fate.state == SHARE_NO_ROOM;
 	p->memory_stays = c != NULL && x->acts && p->advised && c->converted && has.mib > 0 &&
 			  c->in_force.mib > 0 && c->in_force.mib != has.mib && keeps_memory(c, p);
-	x->fates[fate.state]++;
-	x->fates[SHARE_MEMORY_STAYS] += p->memory_stays && fate.state != SHARE_MEMORY_STAYS ? 1 : 0;
+	x->resizes[fate.state]++;
+	x->resizes[SHARE_MEMORY_STAYS] +=
+		p->memory_stays && fate.state != SHARE_MEMORY_STAYS ? 1 : 0;
 	bool kept = fate.state == SHARE_QUOTA || fate.state == SHARE_NO_ROOM;
-	if (kept && (x->worst == NULL || fate.state > x->worst->fate)) {
+	if (kept && (x->worst == NULL || fate.state > x->worst->resize_status)) {
 		x->worst = p;
 	}
 }
 
-uint32_t wish_waiting(const struct sized_workload *x)
+uint32_t resize_counts_waiting(const struct sized_workload *x)
 {
-	return x->fates[SHARE_MEMORY_STAYS];
+	return x->resizes[SHARE_MEMORY_STAYS];
 }
 
 static const char *who_else(const struct sized_workload *x, struct arena *a)
 {
-	uint32_t others = x->fates[SHARE_NO_ROOM] + x->fates[SHARE_QUOTA] - 1;
+	uint32_t others = x->resizes[SHARE_NO_ROOM] + x->resizes[SHARE_QUOTA] - 1;
 	return others == 0 ? "" : arena_printf(a, " and %u more of its pods", others);
 }
 
-bool wish_explain(const struct sized_workload *x, const struct decision *d, struct arena *a,
+bool resize_blocker(const struct sized_workload *x, const struct decision *d, struct arena *a,
 	struct sentence *ret)
 {
 	char memory[QUANTITY_TEXT_MAX];
@@ -120,16 +121,16 @@ bool wish_explain(const struct sized_workload *x, const struct decision *d, stru
 	if (wp == NULL) {
 		return false;
 	}
-	d->config->engine.fate(d->config->engine.data, p->uid, &fate);
-	bool quota = p->fate == SHARE_QUOTA;
-	const char *by = fate.state == p->fate ? text_or(fate.blocker, "?") : "?";
+	d->config->engine.resize_status(d->config->engine.data, p->uid, &fate);
+	bool quota = p->resize_status == SHARE_QUOTA;
+	const char *by = fate.state == p->resize_status ? text_or(fate.blocker, "?") : "?";
 	ret->reason = quota ? "Quota" : "NoRoomOnGPU";
 	ret->message = arena_printf(a,
 		"%s%s should have %lld%% and %s: %s %s %s. What it has stays; it is tried again as "
 		"soon as something changes there, and %s.",
-		world_pod_name(wp), who_else(x, a), (long long)((p->wished.milli + 5) / 10),
-		memory_format(p->wished.mib, memory), quota ? "the ResourceQuota" : "its GPU", by,
-		quota ? "has no room for it" : "has no room for it, or gives nobody more",
+		world_pod_name(wp), who_else(x, a), (long long)((p->requested.milli + 5) / 10),
+		memory_format(p->requested.mib, memory), quota ? "the ResourceQuota" : "its GPU",
+		by, quota ? "has no room for it" : "has no room for it, or gives nobody more",
 		roll_again(d->config->round_ms, a));
 	return true;
 }

@@ -5,15 +5,15 @@
 #include "status_sentences.h"
 
 /* May the running pods of a workload get the target? */
-void wish_decide(struct sized_workload *x, const struct decision *d);
-void wish_pod(struct tracking *s, struct sized_pod *p);
-void wish_begin(struct sized_workload *x); /* a round */
+void resize_decide(struct sized_workload *x, const struct decision *d);
+void request_resize(struct tracking *s, struct sized_pod *p);
+void resize_counts_clear(struct sized_workload *x); /* a round */
 /* What became of it. */
-void wish_look(const struct sizer_port *engine, struct sized_pod *p);
+void resize_counts_add(const struct sizer_port *engine, struct sized_pod *p);
 /* What keeps a tenant from its target where it runs. False: nothing. */
-bool wish_explain(const struct sized_workload *x, const struct decision *d, struct arena *a,
+bool resize_blocker(const struct sized_workload *x, const struct decision *d, struct arena *a,
 	struct sentence *ret);
 /* Tenants whose memory waits for another pod. */
-uint32_t wish_waiting(const struct sized_workload *x);
+uint32_t resize_counts_waiting(const struct sized_workload *x);
 
 #endif

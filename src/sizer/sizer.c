@@ -38,7 +38,7 @@ void sizer_destroy(struct sizer *s)
 	if (s == NULL) {
 		return;
 	}
-	past_finish(s);
+	sizer_past_drop(s);
 	while (s->tracking.pods.count > 0) {
 		pods_drop(&s->tracking, s->tracking.pods.items[s->tracking.pods.count - 1]);
 	}
@@ -178,7 +178,7 @@ static bool drop_gone_pods(struct sizer *s, struct turn *t)
 		if (missed && is_gone(wp)) {
 			runs_end(p, wp);
 			if (wp != NULL && wp->gpu != NULL) {
-				heals_over(&s->healing, p, wp, t->now.policy_ms);
+				healing_over(&s->healing, p, wp, t->now.policy_ms);
 			}
 			pods_drop(&s->tracking, p);
 		} else {
@@ -189,7 +189,7 @@ static bool drop_gone_pods(struct sizer *s, struct turn *t)
 	}
 	s->recalled = true;
 	gpus_settle(&s->supply.gpus);
-	others_forget(&s->healing.others, t->now.policy_ms - HEALS_USED_MS);
+	unowned_pods_forget(&s->healing.others, t->now.policy_ms - HEALING_USED_MS);
 	return true;
 }
 
@@ -280,7 +280,7 @@ static void decide_alerted(struct sizer *s, struct turn *t, size_t *left)
 	struct heal_alarms *a = &s->healing.alarms;
 	for (; a->look == HEAL_LOOK_DECIDES && t->budget > 0 && *left > 0; --*left) {
 		if (a->at >= s->tracking.workloads.count) {
-			a->look = HEAL_LOOK_WISHES;
+			a->look = HEAL_LOOK_RESIZES;
 			a->at = 0;
 			return;
 		}
@@ -294,17 +294,17 @@ static void decide_alerted(struct sizer *s, struct turn *t, size_t *left)
 }
 
 /* A pod that is passed by, because another one went, is met by the round. */
-static void wish_alerted(struct sizer *s, struct turn *t, size_t *left)
+static void request_alerted(struct sizer *s, struct turn *t, size_t *left)
 {
 	struct heal_alarms *a = &s->healing.alarms;
-	for (; a->look == HEAL_LOOK_WISHES && t->budget > 0 && *left > 0; --*left) {
+	for (; a->look == HEAL_LOOK_RESIZES && t->budget > 0 && *left > 0; --*left) {
 		if (a->at >= s->tracking.pods.count) {
 			a->look = HEAL_LOOK_RESTS;
 			return;
 		}
 		struct sized_pod *p = s->tracking.pods.items[a->at++];
 		if (p->of->heal.alert == a->looks) {
-			wish_pod(&s->tracking, p);
+			request_resize(&s->tracking, p);
 			t->budget--;
 		}
 	}
@@ -327,7 +327,7 @@ static void look_at_alerted(struct sizer *s, struct turn *t)
 	}
 	size_t left = ALERTED_SLICE;
 	decide_alerted(s, t, &left);
-	wish_alerted(s, t, &left);
+	request_alerted(s, t, &left);
 }
 
 static void round_finish(struct sizer *s)
@@ -372,7 +372,7 @@ static bool request_resizes(struct sizer *s, struct turn *t)
 		if (t->budget <= 0) {
 			return false;
 		}
-		wish_pod(&s->tracking, s->tracking.pods.items[s->at]);
+		request_resize(&s->tracking, s->tracking.pods.items[s->at]);
 	}
 	round_finish(s);
 	return true;
@@ -404,7 +404,7 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 	} else {
 		surges_step(&s->rollouts, now, w, plan);
 	}
-	heals_judge(&s->healing, w, now);
+	healing_judge(&s->healing, w, now);
 	look_at_alerted(s, &t);
 	if (s->phase == SIZER_RESTS) {
 		save_step(s, now, plan);
@@ -435,7 +435,7 @@ int64_t sizer_deadline(const struct sizer *s)
 	if (s->phase != SIZER_RESTS) {
 		return time_min(s->tracking.pace.filled_ms, surges_at);
 	}
-	int64_t at = time_min(time_min(s->round_at, surges_at), heals_deadline(&s->healing));
+	int64_t at = time_min(time_min(s->round_at, surges_at), healing_deadline(&s->healing));
 	at = s->waiting > 0 ? time_min(at, write_pace_next(&s->tracking.pace)) : at;
 	return s->tracking.config.checkpoint_ms > 0 ? time_min(at, s->checkpoints.due_at) : at;
 }
@@ -463,7 +463,7 @@ bool sizer_gathers(const struct sizer *s, const char *group, struct sizer_gather
 	return s->tracking.rounds > 0;
 }
 
-const struct resize_request *sizer_wishes(const struct sizer *s, size_t *ret_count)
+const struct resize_request *sizer_resize_requests(const struct sizer *s, size_t *ret_count)
 {
 	*ret_count = s->tracking.requests.count;
 	return s->tracking.requests.items;
@@ -496,7 +496,7 @@ void sizer_settle(
 		}
 	}
 	if (!surges_answer(&s->rollouts, now, action_id, outcome) &&
-		!rolls_answer(&s->rollouts, now, action_id, outcome)) {
+		!rollout_answer(&s->rollouts, now, action_id, outcome)) {
 		(void)save_settle(s, now, action_id, outcome);
 	}
 }

@@ -11,7 +11,7 @@ static const char *policy_name_of(const struct decision *d)
 void set_condition(const struct status *s, enum recommendation_condition type, bool is_true,
 	struct sentence say)
 {
-	const struct sized_said *said = &s->x->said;
+	const struct condition_times *said = &s->x->said;
 	enum condition_status status = is_true ? CONDITION_TRUE : CONDITION_FALSE;
 	s->r->conditions[type] = (struct recommended_condition){
 		.status = status,
@@ -156,8 +156,9 @@ const char *why_shown(const struct decision *d, struct arena *a)
 const char *why_differs(const struct status *s)
 {
 	const struct recommended_condition *conditions = s->r->conditions;
-	const char *why =
-		s->x->fates[SHARE_UNDERWAY] > 0 ? "shares are being changed where they run" : NULL;
+	const char *why = s->x->resizes[SHARE_UNDERWAY] > 0
+				  ? "shares are being changed where they run"
+				  : NULL;
 	if (conditions[RECOMMENDATION_UPDATE_BLOCKED].status == CONDITION_TRUE) {
 		why = "UpdateBlocked says what keeps them";
 	} else if (conditions[RECOMMENDATION_READY].status != CONDITION_TRUE) {

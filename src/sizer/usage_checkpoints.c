@@ -27,14 +27,14 @@ const char *sizer_recall_name(enum sizer_recall r)
 
 void sizer_forget(struct sizer *s)
 {
-	past_finish(s);
+	sizer_past_drop(s);
 	while (s->tracking.pods.count > 0) {
 		pods_drop(&s->tracking, s->tracking.pods.items[s->tracking.pods.count - 1]);
 	}
 	for (size_t i = 0; i < s->tracking.workloads.count; i++) {
 		struct sized_workload *x = s->tracking.workloads.items[i];
 		x->past_known = false;
-		rolls_forget(&s->rollouts, x);
+		rollout_forget(&s->rollouts, x);
 		for (size_t k = 0; k < x->containers.count; k++) {
 			sized_container_forget(x, x->containers.items[k]);
 		}
@@ -263,8 +263,8 @@ void save_step(struct sizer *s, struct sizer_now now, struct plan *plan)
 
 /* There is one that was not read: what it says is worth more than what was to be written over it.
  * One that nobody can read is written the next time. */
-static void adopt_existing_checkpoint(
-	struct sizer *s, struct sized_save *save, const struct outcome *o, struct sizer_now now)
+static void adopt_existing_checkpoint(struct sizer *s, struct checkpoint_state *save,
+	const struct outcome *o, struct sizer_now now)
 {
 	if (o->found != NULL) {
 		(void)sizer_recall(s, o->found, now.policy_ms); /* what it refuses it tells */
@@ -283,7 +283,7 @@ bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struc
 	if (!found) {
 		return false;
 	}
-	struct sized_save *save = &w.c->save;
+	struct checkpoint_state *save = &w.c->save;
 	save->action = 0;
 	if (o->fault.kind == FAULT_NONE) {
 		save->exists = true;

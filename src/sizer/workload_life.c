@@ -6,14 +6,14 @@
 
 static void container_remove(struct sizer *s, struct sized_workload *x, struct sized_container *c)
 {
-	heals_lose(&s->healing.alarms, c);
+	healing_lose(&s->healing.alarms, c);
 	sized_container_drop(x, c);
 }
 
 void workload_remove(struct sizer *s, struct sized_workload *x)
 {
 	surges_drop(&s->rollouts, x);
-	rolls_drop(&s->rollouts, x);
+	rollout_drop(&s->rollouts, x);
 	s->waiting -= x->waits ? 1 : 0;
 	while (x->containers.count > 0) {
 		container_remove(s, x, x->containers.items[0]);

@@ -1,8 +1,6 @@
 /* Pods: what all of a workload's have, and what each of them uses. */
 #include "sizer/workload_pods.h"
 
-#include <stdlib.h>
-
 #include "base/number.h"
 #include "healing/failed_containers.h"
 #include "resize_request.h"
@@ -76,15 +74,10 @@ static void begin_tally(struct sized_workload *x, uint32_t round)
 	x->round = round;
 	x->multi = x->parted = x->vain = false;
 	x->newest = NULL;
-	wish_begin(x);
+	resize_counts_clear(x);
 	for (size_t i = 0; i < x->containers.count; i++) {
-		x->containers.items[i]->tally = (struct sized_tally){0};
+		x->containers.items[i]->tally = (struct pod_tally){0};
 	}
-}
-
-static int32_t larger_int32(int64_t a, int64_t b)
-{
-	return to_int32(larger_of(a, b));
 }
 
 static bool has(const struct share *want, int64_t milli, int64_t mib)
@@ -92,7 +85,7 @@ static bool has(const struct share *want, int64_t milli, int64_t mib)
 	return want->milli > 0 && want->milli == milli && want->mib == mib;
 }
 
-static void tally_tenant(struct sized_tally *t, const struct world_gpu *g, const struct share *want)
+static void tally_tenant(struct pod_tally *t, const struct world_gpu *g, const struct share *want)
 {
 	int64_t devices = g->devices > 1 ? g->devices : 1;
 	t->original.milli = larger_int32(t->original.milli, devices * MODEL_GPU_MILLI);
@@ -109,7 +102,7 @@ static void tally_tenant(struct sized_tally *t, const struct world_gpu *g, const
 	t->up_to_date += has(want, g->milli, g->mem_mib);
 }
 
-static void tally_whole(struct sized_tally *t, const struct world_pod *wp, const struct share *want,
+static void tally_whole(struct pod_tally *t, const struct world_pod *wp, const struct share *want,
 	int64_t device_mib)
 {
 	int64_t gpus = wp->gpu->gpus > 1 ? wp->gpu->gpus : 1;
@@ -166,7 +159,7 @@ void pods_settle(struct sizer *s, struct sized_pod *p, int64_t now_ms)
 	for (uint8_t i = 0; i < p->feed_count; i++) {
 		history_settle(p->feeds[i].container->history, &p->feeds[i].feed, now_ms);
 	}
-	heals_tally(&s->healing, p, now_ms);
+	healing_tally(&s->healing, p, now_ms);
 	for (uint8_t i = 0; i < p->feed_count; i++) {
 		moves_tally(&s->supply.gpus, p, &p->feeds[i].heal, now_ms);
 	}
@@ -216,21 +209,21 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 		x->newest = p;
 	}
 	tally(&s->supply, p, wp, now_ms);
-	heals_see(&s->healing, p, wp, now_ms);
-	wish_look(&s->tracking.config.engine, p);
+	healing_see(&s->healing, p, wp, now_ms);
+	resize_counts_add(&s->tracking.config.engine, p);
 }
 
 void sizer_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 {
 	struct sized_pod *p = wp->gpu != NULL ? pods_find(&s->tracking, world_pod_uid(wp)) : NULL;
 	if (p != NULL && (world_pod_terminal(wp) || wp->deleting)) {
-		heals_over(&s->healing, p, wp, now_ms);
+		healing_over(&s->healing, p, wp, now_ms);
 	} else if (p == NULL && wp->gpu != NULL && world_pod_terminal(wp)) {
-		heals_unseen(&s->healing, wp, now_ms);
+		healing_unseen(&s->healing, wp, now_ms);
 	} else if (p != NULL) {
 		p->ready_ms = pods_ready_ms(p, wp->gpu, now_ms);
 		note_share(p, wp->gpu);
-		heals_see(&s->healing, p, wp, now_ms);
+		healing_see(&s->healing, p, wp, now_ms);
 	}
 }
 
@@ -284,7 +277,7 @@ static void take_figure(struct sizer *s, struct sized_pod *p, const struct sizer
 	feed->container->seen_ms = now_ms;
 	if (history_take(feed->container->history, &feed->feed, &sample, now_ms)) {
 		classify(&s->supply, p, feed, &sample, pools_told(use->app));
-		heals_take(&s->healing, p, feed, &sample,
+		healing_take(&s->healing, p, feed, &sample,
 			use->app != NULL ? use->app->waiting : METERED_ABSENT);
 	}
 }
@@ -312,7 +305,7 @@ bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms)
 {
 	struct sized_pod *p = pods_find(&s->tracking, use->uid);
 	if (p == NULL) {
-		others_take(&s->healing.others, use);
+		unowned_pods_take(&s->healing.others, use);
 		return false;
 	}
 	take_all(s, p, use, now_ms);

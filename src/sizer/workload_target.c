@@ -37,14 +37,15 @@ static void find_scalers(struct arena *a, const struct sized_workload *x, const 
 }
 
 /* C6: whoever made the pod saw the warning, and that was a ReplicaSet. */
-static void look_at_wish(const struct pod *pod, const struct namespace *ns, struct decision *d)
+static void look_at_asked_share(
+	const struct pod *pod, const struct namespace *ns, struct decision *d)
 {
 	const struct policy_choice *c = &d->choice;
 	struct ask ask = ask_read(pod, ns);
 	if (c->policy == NULL || c->excluded || c->mode == MODE_DISABLED) {
 		return;
 	}
-	d->wish = d->granted = (struct share){ask.milli, ask.mem_mib};
+	d->asked = d->granted = (struct share){ask.milli, ask.mem_mib};
 	policy_bound_share(c->policy, 0, &d->granted.milli, &d->granted.mib);
 }
 
@@ -96,7 +97,7 @@ static bool choose_workload_policy(
 	d->choice = policy_choose(&set, &who);
 	snprintf(d->missing, sizeof d->missing, "%s", text_or(d->choice.missing, ""));
 	mind_runs(x, &d->choice.sizing);
-	look_at_wish(&pod, who.ns, d);
+	look_at_asked_share(&pod, who.ns, d);
 	return true;
 }
 
@@ -112,7 +113,7 @@ static int64_t told_mib(struct sized_container *c)
 static struct recommend_answer recommend(const struct sized_workload *x, struct sized_container *c,
 	const struct decision *d, const struct history_facts *facts)
 {
-	const struct sized_tally *t = &c->tally;
+	const struct pod_tally *t = &c->tally;
 	struct recommend_answer answer;
 	struct recommend_ask ask = {
 		.sizing = &d->choice.sizing,
@@ -154,11 +155,11 @@ static struct share whole_gpu_share(const struct supply *supply, const struct si
 /* Its conversion was undone, and is not tried again yet. */
 static bool is_undone(struct sized_container *c, int64_t now_ms)
 {
-	if (c->converted || heals_of(c)->state.compute.value < FULL_MILLI) {
+	if (c->converted || healing_of(c)->state.compute.value < FULL_MILLI) {
 		return false;
 	}
-	if (now_ms >= heals_blocked_ms(c)) {
-		struct heal *h = &heals_touch(c)->state;
+	if (now_ms >= healing_blocked_ms(c)) {
+		struct heal *h = &healing_touch(c)->state;
 		*h = (struct heal){.rolled_ms = h->rolled_ms};
 		return false;
 	}
@@ -169,11 +170,11 @@ static bool is_undone(struct sized_container *c, int64_t now_ms)
 static void keep_decision(struct sized_container *c, const struct history_facts *facts,
 	const struct recommend_answer *a, const struct hold_answer *held)
 {
-	c->facts = (struct sized_facts){facts->first_ms, facts->last_ms, facts->samples,
+	c->facts = (struct kept_history){facts->first_ms, facts->last_ms, facts->samples,
 		facts->quiet_minutes,
 		(uint16_t)(facts->runs < UINT16_MAX ? facts->runs : UINT16_MAX),
 		(uint8_t)facts->state, (uint8_t)facts->coverage_percent};
-	c->answer = (struct sized_answer){
+	c->answer = (struct kept_recommendation){
 		.uncapped = small_of(a->uncapped.milli, a->uncapped.mib),
 		.lower = small_of(a->lower.milli, a->lower.mib),
 		.upper = small_of(a->upper.milli, a->upper.mib),
@@ -203,7 +204,7 @@ static void decide_container(const struct supply *supply, struct sized_workload 
 	struct sized_container *c, struct decision *d)
 {
 	const struct sizing *sizing = &d->choice.sizing;
-	const struct share base = heals_base(x, c, sizing);
+	const struct share base = healing_base(x, c, sizing);
 	const struct share all = whole_gpu_share(supply, c);
 	const struct share before = c->converted ? c->in_force : all;
 	history_fit(c->history, sizing, d->now_ms);
@@ -222,21 +223,21 @@ static void decide_container(const struct supply *supply, struct sized_workload 
 		.whole = !c->converted,
 		.wanted = answer.target,
 		.keeps_compute = d->scaler != NULL,
-		.blocked_ms = heals_blocked_ms(c),
+		.blocked_ms = healing_blocked_ms(c),
 		.now_ms = d->now_ms,
 	};
-	if (!rolls_hold(x)) {
+	if (!rollout_hold(x)) {
 		hold_step(&ask, history_kept(c->history), &held);
 	}
 	keep_decision(c, &facts, &answer, &held);
-	if (rolls_hold(x) && !c->converted) {
+	if (rollout_hold(x) && !c->converted) {
 		return;
 	}
 	bool undone = is_undone(c, d->now_ms);
 	if (c->converted || held.changes || undone) {
 		c->converted = !undone;
-		c->in_force = heals_step(x, c, d, &held.target);
-		heals_shrunk(c, &before, d->now_ms); /* what we took away, and not a person */
+		c->in_force = healing_step(x, c, d, &held.target);
+		healing_shrunk(c, &before, d->now_ms); /* what we took away, and not a person */
 		if (c->converted) {
 			bound_to_policy(c, d);
 		}
@@ -249,7 +250,7 @@ static void remember_policy(
 	struct tracking *s, struct sized_workload *x, const struct policy_choice *choice)
 {
 	const char *name = choice->policy != NULL ? choice->policy->name : NULL;
-	heals_policy(x, choice);
+	healing_policy(x, choice);
 	names_set(s, &x->policy, name);
 	x->decided = true;
 	x->mode = (uint8_t)choice->mode;
@@ -274,9 +275,9 @@ static bool choose_again(struct sized_workload *x, struct decision *d)
 		mind_runs(x, &d->choice.sizing);
 	}
 	for (size_t i = 0; i < x->containers.count; i++) {
-		x->containers.items[i]->tally = (struct sized_tally){0};
+		x->containers.items[i]->tally = (struct pod_tally){0};
 	}
-	wish_begin(x);
+	resize_counts_clear(x);
 	x->multi = x->parted = false;
 	return d->choice.policy != NULL;
 }
@@ -314,9 +315,9 @@ bool decide_workload(
 	x->heal.paused = x->heals = false;
 	for (size_t i = 0; i < x->containers.count && d->choice.policy != NULL; i++) {
 		decide_container(supply, x, x->containers.items[i], d);
-		x->heals = x->heals || heals_of(x->containers.items[i])->answer.healing;
+		x->heals = x->heals || healing_of(x->containers.items[i])->answer.healing;
 	}
 	x->idle = is_idle(x, d->now_ms);
-	wish_decide(x, d);
+	resize_decide(x, d);
 	return true;
 }

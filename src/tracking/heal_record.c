@@ -6,30 +6,30 @@
 #include "base/number.h"
 #include "tracking/tracking.h"
 
-void heals_alert(struct heal_alarms *alarms, struct sized_workload *x)
+void healing_alert(struct heal_alarms *alarms, struct sized_workload *x)
 {
 	x->heal.alerted = alarms->any = true;
 }
 
-struct sized_container *heals_sole(const struct sized_pod *p)
+struct sized_container *healing_sole(const struct sized_pod *p)
 {
 	return p->feed_count == 1 ? p->feeds[0].container : NULL;
 }
 
-void heals_forget(struct sized_container *c)
+void healing_forget(struct sized_container *c)
 {
 	free(c->heal);
 	c->heal = NULL;
 	c->heal_read = false;
 }
 
-const struct sized_heal *heals_of(const struct sized_container *c)
+const struct heal_record *healing_of(const struct sized_container *c)
 {
-	static const struct sized_heal nothing = {.answer = {.healing = false}};
+	static const struct heal_record nothing = {.answer = {.healing = false}};
 	return c->heal != NULL ? c->heal : &nothing;
 }
 
-struct sized_heal *heals_touch(struct sized_container *c)
+struct heal_record *healing_touch(struct sized_container *c)
 {
 	if (c->heal == NULL) {
 		c->heal = xcalloc(1, sizeof *c->heal);
@@ -43,7 +43,7 @@ static bool half_is_new(const struct heal_half *h)
 	       h->step == 0;
 }
 
-bool heals_is_blank(const struct sized_heal *h)
+bool healing_is_blank(const struct heal_record *h)
 {
 	const struct heal *s = &h->state;
 	bool at_rest = half_is_new(&s->compute) && half_is_new(&s->memory) && s->near_ms == 0 &&
@@ -56,21 +56,21 @@ bool heals_is_blank(const struct sized_heal *h)
 	return at_rest && !said && !news && h->shrunk_ms == 0 && h->restarts == 0;
 }
 
-void heals_trim(struct sized_container *c)
+void healing_trim(struct sized_container *c)
 {
-	if (c->heal != NULL && heals_is_blank(c->heal)) {
+	if (c->heal != NULL && healing_is_blank(c->heal)) {
 		free(c->heal);
 		c->heal = NULL;
 	}
 }
 
-int64_t heals_blocked_ms(const struct sized_container *c)
+int64_t healing_blocked_ms(const struct sized_container *c)
 {
-	const struct heal *h = &heals_of(c)->state;
+	const struct heal *h = &healing_of(c)->state;
 	return larger_of(h->compute.until_ms, h->memory.until_ms);
 }
 
-void heals_lose(struct heal_alarms *alarms, const struct sized_container *c)
+void healing_lose(struct heal_alarms *alarms, const struct sized_container *c)
 {
 	for (size_t i = alarms->ends.count; i-- > 0;) {
 		if (alarms->ends.items[i].container == c) {

@@ -12,7 +12,7 @@
 #include "world/world.h"
 
 /* The workload of a pod, by its noun; NULL: it has none, or none that can be kept. */
-struct whose {
+struct pod_traits {
 	bool advised;
 	bool alike;
 	bool pending; /* it is being asked for */
@@ -25,7 +25,7 @@ struct whose {
 
 /* Members of a group have owners of their own: each has its replicas, and some end. */
 static void look_at_member(const struct tracking *s, const struct pod *pod,
-	const struct workload *w, struct whose *ret)
+	const struct workload *w, struct pod_traits *ret)
 {
 	const struct owner_top *top = &w->top;
 	if (top->kind == NULL) {
@@ -41,7 +41,7 @@ static void look_at_member(const struct tracking *s, const struct pod *pod,
 }
 
 static struct sized_workload *workload_of_pod(
-	struct tracking *s, const struct world_pod *wp, struct whose *ret_whose)
+	struct tracking *s, const struct world_pod *wp, struct pod_traits *ret_traits)
 {
 	struct pod pod;
 	struct workload w;
@@ -50,16 +50,16 @@ static struct sized_workload *workload_of_pod(
 		return NULL;
 	}
 	workload_of(s->config.groups, s->config.owners, &pod, &s->scratch, &w);
-	ret_whose->ahead = admit_takes_ahead(pod.gpu_image);
-	ret_whose->advised = pairs_get(&pod.notes, NOTE_RECOMMENDATION) != NULL;
-	bill_groups_label(&s->labels, &s->config.bill, &pod.labels, &ret_whose->bill);
-	ret_whose->set = pod.owner.uid != NULL ? hash_text(pod.owner.uid) : 0;
+	ret_traits->ahead = admit_takes_ahead(pod.gpu_image);
+	ret_traits->advised = pairs_get(&pod.notes, NOTE_RECOMMENDATION) != NULL;
+	bill_groups_label(&s->labels, &s->config.bill, &pod.labels, &ret_traits->bill);
+	ret_traits->set = pod.owner.uid != NULL ? hash_text(pod.owner.uid) : 0;
 	if (w.gathered_by != NULL) {
-		look_at_member(s, &pod, &w, ret_whose);
+		look_at_member(s, &pod, &w, ret_traits);
 	}
-	ret_whose->alike = text_equals(pod.owner.kind, "ReplicaSet");
-	ret_whose->pending = w.top.pending;
-	ret_whose->alone = w.key.name == NULL && !w.top.pending;
+	ret_traits->alike = text_equals(pod.owner.kind, "ReplicaSet");
+	ret_traits->pending = w.top.pending;
+	ret_traits->alone = w.key.name == NULL && !w.top.pending;
 	if (w.key.name == NULL || w.top.pending) {
 		return NULL;
 	}
@@ -75,9 +75,9 @@ static struct sized_workload *workload_of_pod(
 struct sized_workload *pods_workload(
 	struct tracking *s, const struct world_pod *wp, bool *ret_advised)
 {
-	struct whose whose = {.advised = false};
-	struct sized_workload *x = workload_of_pod(s, wp, &whose);
-	*ret_advised = whose.advised;
+	struct pod_traits traits = {.advised = false};
+	struct sized_workload *x = workload_of_pod(s, wp, &traits);
+	*ret_advised = traits.advised;
 	return x;
 }
 
@@ -98,11 +98,11 @@ struct sized_pod *pods_assigned(struct tracking *s, const struct world_pod *wp, 
 	if (p != NULL && p->groups_version == (uint32_t)groups_now(s)) {
 		return p;
 	}
-	struct whose whose = {.advised = false};
+	struct pod_traits traits = {.advised = false};
 	struct sized_workload *of =
-		strlen(uid) <= SIZER_UID_MAX ? workload_of_pod(s, wp, &whose) : NULL;
-	*ret_alone = whose.alone;
-	if (whose.pending) {
+		strlen(uid) <= SIZER_UID_MAX ? workload_of_pod(s, wp, &traits) : NULL;
+	*ret_alone = traits.alone;
+	if (traits.pending) {
 		return p;
 	}
 	if (p != NULL && p->of != of) {
@@ -114,13 +114,13 @@ struct sized_pod *pods_assigned(struct tracking *s, const struct world_pod *wp, 
 	}
 	if (p != NULL) {
 		p->groups_version = (uint32_t)groups_now(s);
-		p->advised = whose.advised;
-		p->set = whose.set;
-		p->irretrievable = whose.irretrievable;
-		p->alike = whose.alike;
-		p->bill.team = whose.bill.team;
-		p->bill.model = whose.bill.model;
-		p->ahead = whose.ahead;
+		p->advised = traits.advised;
+		p->set = traits.set;
+		p->irretrievable = traits.irretrievable;
+		p->alike = traits.alike;
+		p->bill.team = traits.bill.team;
+		p->bill.model = traits.bill.model;
+		p->ahead = traits.ahead;
 	}
 	return p;
 }

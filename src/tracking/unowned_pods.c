@@ -7,30 +7,30 @@
 
 static bool other_has_uid(const void *owner, uint32_t slot, const void *key)
 {
-	const struct others *o = owner;
+	const struct unowned_pods *o = owner;
 	return strcmp(o->list.items[slot].uid, key) == 0;
 }
 
-void others_init(struct others *o)
+void unowned_pods_init(struct unowned_pods *o)
 {
 	map_init(&o->by_uid, other_has_uid, o);
 }
 
-void others_finish(struct others *o)
+void unowned_pods_finish(struct unowned_pods *o)
 {
 	VEC_FINISH(&o->list);
 	map_finish(&o->by_uid);
 }
 
-static struct other *other_find(const struct others *o, const char *uid)
+static struct unowned_pod *other_find(const struct unowned_pods *o, const char *uid)
 {
 	uint32_t at = map_find(&o->by_uid, hash_text(uid), uid);
 	return at != MAP_NONE ? &o->list.items[at] : NULL;
 }
 
-static struct other *other_ensure(struct others *o, const char *uid)
+static struct unowned_pod *other_ensure(struct unowned_pods *o, const char *uid)
 {
-	struct other *it = other_find(o, uid), fresh = {.at_ms = 0};
+	struct unowned_pod *it = other_find(o, uid), fresh = {.at_ms = 0};
 	if (it != NULL || strlen(uid) > SIZER_UID_MAX || o->list.count >= SIZER_PODS_MAX) {
 		return it;
 	}
@@ -40,7 +40,7 @@ static struct other *other_ensure(struct others *o, const char *uid)
 	return &o->list.items[o->list.count - 1];
 }
 
-static void other_remove(struct others *o, uint32_t at)
+static void other_remove(struct unowned_pods *o, uint32_t at)
 {
 	uint32_t last = (uint32_t)o->list.count - 1;
 	map_remove(&o->by_uid, hash_text(o->list.items[at].uid), at);
@@ -53,24 +53,24 @@ static void other_remove(struct others *o, uint32_t at)
 	o->list.count--;
 }
 
-void others_take(struct others *o, const struct sizer_use *use)
+void unowned_pods_take(struct unowned_pods *o, const struct sizer_use *use)
 {
 	int64_t at_ms = 0;
 	int64_t bytes = uses_memory(use, &at_ms);
-	struct other *it = bytes != METERED_ABSENT ? other_ensure(o, use->uid) : NULL;
+	struct unowned_pod *it = bytes != METERED_ABSENT ? other_ensure(o, use->uid) : NULL;
 	if (it != NULL) {
 		it->mib = (bytes + (1 << 20) - 1) >> 20;
 		it->at_ms = at_ms;
 	}
 }
 
-int64_t others_used(const struct others *o, const char *uid, int64_t since_ms)
+int64_t unowned_pods_used(const struct unowned_pods *o, const char *uid, int64_t since_ms)
 {
-	const struct other *it = other_find(o, uid);
+	const struct unowned_pod *it = other_find(o, uid);
 	return it != NULL && it->at_ms >= since_ms ? it->mib : METERED_ABSENT;
 }
 
-void others_forget(struct others *o, int64_t since_ms)
+void unowned_pods_forget(struct unowned_pods *o, int64_t since_ms)
 {
 	for (uint32_t i = (uint32_t)o->list.count; i-- > 0;) {
 		if (o->list.items[i].at_ms < since_ms) {

@@ -172,13 +172,13 @@ void sized_container_forget(const struct sized_workload *x, struct sized_contain
 	history_destroy(c->history);
 	c->history = history_create();
 	c->fitted = false;
-	c->facts = (struct sized_facts){0};
-	c->answer = (struct sized_answer){0};
+	c->facts = (struct kept_history){0};
+	c->answer = (struct kept_recommendation){0};
 	c->in_force = share_widened(c->told);
 	c->converted = part && x->holds;
-	c->save =
-		(struct sized_save){0}; /* who led meanwhile may have written one, or removed it */
-	heals_forget(c);
+	c->save = (struct checkpoint_state){
+		0}; /* who led meanwhile may have written one, or removed it */
+	healing_forget(c);
 }
 
 void sized_container_drop(struct sized_workload *x, struct sized_container *c)
@@ -191,7 +191,7 @@ void sized_container_drop(struct sized_workload *x, struct sized_container *c)
 		}
 	}
 	history_destroy(c->history);
-	heals_forget(c);
+	healing_forget(c);
 	free(c->refused);
 	free(c);
 }

@@ -50,20 +50,20 @@ static void finish(struct site *s)
 
 static void judge(struct site *s, int64_t mono_ms)
 {
-	heals_judge(&s->healing, s->world, (struct sizer_now){mono_ms, NOW_MS, NOW_MS});
+	healing_judge(&s->healing, s->world, (struct sizer_now){mono_ms, NOW_MS, NOW_MS});
 }
 
 Test(failed_containers, one_at_its_limit_is_judged_once_its_neighbours_were_looked_at)
 {
 	struct site s;
 	init(&s, 8000);
-	heals_ended(&s.healing, s.p, &s.gpu, NOW_MS);
+	healing_ended(&s.healing, s.p, &s.gpu, NOW_MS);
 	judge(&s, 1000);
 	cr_expect_not(s.x->heal.alerted, "who took the memory is not known yet");
-	judge(&s, heals_deadline(&s.healing));
+	judge(&s, healing_deadline(&s.healing));
 	cr_expect(s.x->heal.alerted);
-	cr_expect(heals_of(s.x->containers.items[0])->denied);
-	cr_expect_eq(heals_of(s.x->containers.items[0])->denied_of_mib, 8192);
+	cr_expect(healing_of(s.x->containers.items[0])->denied);
+	cr_expect_eq(healing_of(s.x->containers.items[0])->denied_of_mib, 8192);
 	finish(&s);
 }
 
@@ -71,7 +71,7 @@ Test(failed_containers, one_far_from_its_limit_is_none)
 {
 	struct site s;
 	init(&s, 1000);
-	heals_ended(&s.healing, s.p, &s.gpu, NOW_MS);
+	healing_ended(&s.healing, s.p, &s.gpu, NOW_MS);
 	judge(&s, 1000);
 	judge(&s, 6000);
 	cr_expect_not(s.x->heal.alerted);
@@ -82,10 +82,10 @@ Test(failed_containers, the_same_end_counts_once)
 {
 	struct site s;
 	init(&s, 8000);
-	heals_ended(&s.healing, s.p, &s.gpu, NOW_MS);
-	heals_ended(&s.healing, s.p, &s.gpu, NOW_MS + 1000);
+	healing_ended(&s.healing, s.p, &s.gpu, NOW_MS);
+	healing_ended(&s.healing, s.p, &s.gpu, NOW_MS + 1000);
 	cr_expect_eq(s.healing.alarms.ends.count, 1);
-	heals_lose(&s.healing.alarms, s.x->containers.items[0]);
+	healing_lose(&s.healing.alarms, s.x->containers.items[0]);
 	cr_expect_eq(s.healing.alarms.ends.count, 0);
 	finish(&s);
 }

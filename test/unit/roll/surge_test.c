@@ -51,7 +51,7 @@ static void world(struct scene *s)
 	if (s->ask.present > s->ask.replicas && s->wrong_victim) {
 		s->others--;
 	} else if (s->ask.present > s->ask.replicas) {
-		s->has_old = !s->old.cheap;
+		s->has_old = !s->old.low_cost;
 	}
 	s->ask.present = s->others + (s->has_old ? 1 : 0) + (s->has_fresh && s->fresh.adopted);
 	s->least_ready = ready(s) < s->least_ready ? ready(s) : s->least_ready;
@@ -85,11 +85,11 @@ static void carry_out(struct scene *s, enum surge_do does)
 			.all_ready = true,
 			.budget_allows = true};
 		return;
-	case SURGE_CHEAPEN:
-		s->old.cheap = true;
+	case SURGE_LOWER_COST:
+		s->old.low_cost = true;
 		return;
 	case SURGE_RESTORE:
-		s->old.cheap = false;
+		s->old.low_cost = false;
 		return;
 	case SURGE_ADOPT:
 		s->fresh.adopted = s->fresh.adopted_here = true;
@@ -168,7 +168,7 @@ Test(surge, U16_what_is_not_wanted_any_more_leaves_no_trace_after_a_kill)
 		s.ask.began = false;
 		cr_expect_eq(play(&s, 100).does, SURGE_FAILED);
 		cr_expect_not(s.has_fresh);
-		cr_expect_not(s.old.cheap);
+		cr_expect_not(s.old.low_cost);
 		cr_expect(s.has_old);
 	}
 }
@@ -184,7 +184,7 @@ Test(surge, U15_the_users_rollout_wins)
 		cr_expect_eq(v.why, SURGE_ROLLOUT);
 		cr_expect_eq(play(&s, 100).does, SURGE_FAILED);
 		cr_expect_not(s.has_fresh);
-		cr_expect_not(s.old.cheap);
+		cr_expect_not(s.old.low_cost);
 	}
 }
 
@@ -247,11 +247,11 @@ Test(surge, C25_each_check_holds_the_label_back)
 			struct scene s;
 			set_up(&s, 2);
 			(void)play(&s, 2);
-			s.old.cheap = cheap == 1;
+			s.old.low_cost = cheap == 1;
 			s.live = rows[i].live;
 			s.live.read_ms = s.live.asked_ms = s.now;
 			struct surge_verdict v = judge(&s);
-			enum surge_do goes = cheap == 1 ? SURGE_ADOPT : SURGE_CHEAPEN;
+			enum surge_do goes = cheap == 1 ? SURGE_ADOPT : SURGE_LOWER_COST;
 			cr_expect_eq(v.why, rows[i].why, "row %zu", i);
 			cr_expect_eq(v.does, v.why == SURGE_GOES ? goes : SURGE_WAIT, "row %zu", i);
 		}
@@ -364,7 +364,7 @@ Test(surge, C24_who_ended_with_its_label_is_dropped)
 	s.fresh.labelled = s.ask.given = s.fresh.ended = true;
 	cr_expect_eq(judge(&s).does, SURGE_RESTORE);
 	cr_expect_eq(judge(&s).why, SURGE_ENDED);
-	s.old.cheap = false;
+	s.old.low_cost = false;
 	cr_expect_eq(judge(&s).does, SURGE_DROP);
 }
 
@@ -394,7 +394,7 @@ Test(surge, C24_a_new_pod_that_ended_is_dropped)
 	cr_expect_eq(v.why, SURGE_ENDED);
 	cr_expect_eq(play(&s, 100).does, SURGE_FAILED);
 	cr_expect_not(s.has_fresh);
-	cr_expect_not(s.old.cheap);
+	cr_expect_not(s.old.low_cost);
 	cr_expect(s.has_old);
 }
 
@@ -405,7 +405,7 @@ Test(surge, C25_somebody_deletes_the_new_pod_and_no_cost_stays)
 	(void)play(&s, 3);
 	s.fresh.leaving = true;
 	cr_expect_eq(judge(&s).does, SURGE_RESTORE);
-	s.old.cheap = false;
+	s.old.low_cost = false;
 	cr_expect_eq(judge(&s).does, SURGE_WAIT);
 	s.fresh.ended = true; /* it is, all the same */
 	cr_expect_eq(judge(&s).does, SURGE_WAIT);
@@ -424,7 +424,7 @@ Test(surge, C24_without_the_right_what_is_there_is_only_taken_back)
 		cr_expect_eq(judge(&s).why, SURGE_NOT_ALLOWED);
 		s.ask.wanted = false;
 		cr_expect_eq(play(&s, 100).does, SURGE_FAILED);
-		cr_expect(!s.has_fresh && !s.old.cheap && s.has_old);
+		cr_expect(!s.has_fresh && !s.old.low_cost && s.has_old);
 	}
 }
 

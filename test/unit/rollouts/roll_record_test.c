@@ -26,7 +26,7 @@ static void init(struct site *s)
 
 static void finish(struct site *s)
 {
-	rolls_drop(&s->rollouts, s->x);
+	rollout_drop(&s->rollouts, s->x);
 	sized_remove(&s->tracking, s->x);
 	rollouts_finish(&s->rollouts);
 	supply_finish(&s->supply);
@@ -41,13 +41,13 @@ Test(roll_record, what_stopped_it_is_read_back)
 	told.conditions[RECOMMENDATION_PAUSED] =
 		(struct recommended_condition){.status = CONDITION_TRUE, .reason = "Paused"};
 	init(&s);
-	rolls_told(&s.rollouts, s.x, &told);
+	rollout_told(&s.rollouts, s.x, &told);
 	cr_assert_not_null(s.x->roll);
 	cr_expect_eq(s.x->roll->result, UPDATE_ROLLED_BACK);
 	cr_expect_str_eq(s.x->roll->update.reason, "Paused");
-	cr_expect(rolls_hold(s.x));
-	rolls_forget(&s.rollouts, s.x);
-	cr_expect(rolls_hold(s.x), "another leader finds it as it was");
+	cr_expect(rollout_hold(s.x));
+	rollout_forget(&s.rollouts, s.x);
+	cr_expect(rollout_hold(s.x), "another leader finds it as it was");
 	finish(&s);
 }
 
@@ -56,9 +56,9 @@ Test(roll_record, nothing_is_remembered_where_nothing_was_replaced)
 	struct site s;
 	const struct recommendation told = {.revision = 1};
 	init(&s);
-	rolls_told(&s.rollouts, s.x, &told);
+	rollout_told(&s.rollouts, s.x, &told);
 	cr_expect_null(s.x->roll);
-	cr_expect_not(rolls_hold(s.x));
+	cr_expect_not(rollout_hold(s.x));
 	finish(&s);
 }
 
@@ -67,9 +67,9 @@ Test(roll_record, a_pause_of_healing_is_none_of_its_own)
 	struct site s;
 	struct recommendation told = {.revision = 1};
 	told.conditions[RECOMMENDATION_PAUSED] =
-		(struct recommended_condition){.status = CONDITION_TRUE, .reason = HEALS_PAUSED};
+		(struct recommended_condition){.status = CONDITION_TRUE, .reason = HEALING_PAUSED};
 	init(&s);
-	rolls_told(&s.rollouts, s.x, &told);
-	cr_expect_not(rolls_hold(s.x));
+	rollout_told(&s.rollouts, s.x, &told);
+	cr_expect_not(rollout_hold(s.x));
 	finish(&s);
 }

@@ -417,7 +417,7 @@ static inline void bed_step(struct bed *b)
 {
 	sizer_step(b->sizer, b->now, b->world, b->budget, &b->plan);
 	size_t count = 0;
-	const struct resize_request *wishes = sizer_wishes(b->sizer, &count);
+	const struct resize_request *wishes = sizer_resize_requests(b->sizer, &count);
 	b->wish_count += count;
 	if (count > 0) {
 		b->wish = wishes[count - 1];

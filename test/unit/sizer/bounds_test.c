@@ -117,12 +117,12 @@ Test(bounds, what_a_person_takes_away_is_no_shrink_of_ours)
 	begin(&p, false, 60);
 	struct sized_workload *x = sized_find(&p.bed->sizer->tracking, "team", WEB);
 	cr_assert_not_null(x);
-	int64_t before = heals_of(x->containers.items[0])->shrunk_ms;
+	int64_t before = healing_of(x->containers.items[0])->shrunk_ms;
 	p.bed->sizing.max_percent = 50;
 	bed_policy(p.bed);
 	p.most_milli = 500;
 	played_run(&p, 2);
 	cr_expect_eq(target(&p), 500);
-	cr_expect_leq(heals_of(x->containers.items[0])->shrunk_ms, before);
+	cr_expect_leq(healing_of(x->containers.items[0])->shrunk_ms, before);
 	bed_free(p.bed);
 }

@@ -45,7 +45,7 @@ static inline struct bed *usual(void)
 	return b;
 }
 
-/* The tenant has what is wished, and is told to. */
+/* The tenant has what is requested, and is told to. */
 static inline void give(struct bed *b)
 {
 	bed_tenant(b, "web", "t", first(b)->target.milli, first(b)->target.mib);

@@ -186,12 +186,12 @@ Test(heals_ends, C29_one_that_was_judged_is_not_judged_again_when_its_neighbour_
 	settle_between(b);
 	cr_assert_null(pods_find(&b->sizer->tracking, "u"));
 	const struct sized_container *c = pods_find(&b->sizer->tracking, "t")->only.container;
-	cr_assert_gt(heals_of(c)->contended_ms, 0);
+	cr_assert_gt(healing_of(c)->contended_ms, 0);
 	bed_pod_gone(b, "n");
 	bed_step(b);
 	see(b, "u");
 	settle_between(b);
-	cr_expect_not(heals_of(c)->answer.healing);
+	cr_expect_not(healing_of(c)->answer.healing);
 	cr_expect_eq(c->in_force.mib, 8 * GIB);
 	bed_free(b);
 }

@@ -39,7 +39,7 @@ static void alert_all(struct bed *b)
 {
 	for (size_t i = 0; i < b->sizer->tracking.workloads.count; i++) {
 		if (b->sizer->tracking.workloads.items[i]->pods > 0) {
-			heals_alert(
+			healing_alert(
 				&b->sizer->healing.alarms, b->sizer->tracking.workloads.items[i]);
 		}
 	}
@@ -50,7 +50,7 @@ static void alert_all(struct bed *b)
 static int look(struct bed *b)
 {
 	int steps = 0;
-	for (; heals_deadline(&b->sizer->healing) == 0 && steps < 1000; steps++) {
+	for (; healing_deadline(&b->sizer->healing) == 0 && steps < 1000; steps++) {
 		cr_assert_eq(b->sizer->phase, SIZER_RESTS);
 		cr_assert_leq(sizer_deadline(b->sizer), b->now.mono_ms, "the next is due at once");
 		bed_step(b);
@@ -98,7 +98,7 @@ Test(heals_look, who_is_alerted_meanwhile_is_looked_at_too)
 	bed_step(b);
 	struct sized_workload *first = sized_find(&b->sizer->tracking, "team", "deployment-work00");
 	cr_assert(first != NULL && !first->heal.alerted);
-	heals_alert(&b->sizer->healing.alarms, first);
+	healing_alert(&b->sizer->healing.alarms, first);
 	(void)look(b);
 	cr_expect_eq(alerted(b), 0);
 	bed_free(b);

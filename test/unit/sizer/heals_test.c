@@ -1,4 +1,4 @@
-/* Healing: its scenarios by their numbers, from what is seen of pods to what is wished and told.
+/* Healing: its scenarios by their numbers, from what is seen of pods to what is requested and told.
  * What each step is, test/unit/right/heal_test.c has. */
 #include "healed.h"
 #include "tracking/workload_table.h"
@@ -34,7 +34,7 @@ Test(heals, only_what_was_healed_takes_memory)
 	b = usual();
 	deny(b);
 	scrape(b);
-	const struct sized_heal *h =
+	const struct heal_record *h =
 		sized_find(&b->sizer->tracking, "team", WEB)->containers.items[0]->heal;
 	cr_assert_not_null(h);
 	cr_expect(h->answer.healing);

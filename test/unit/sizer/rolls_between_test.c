@@ -187,7 +187,7 @@ Test(rolls_between, what_failed_and_makes_way_is_told_as_failed)
 	}
 	cr_assert_not(it->ready);
 	/* one restart, and it was counted */
-	struct sized_roll *m = sized_find(&p.bed->sizer->tracking, "team", WEB)->roll;
+	struct rollout_record *m = sized_find(&p.bed->sizer->tracking, "team", WEB)->roll;
 	cr_assert_eq(m->roll.doing, ROLL_EVICT);
 	m->roll.restarts = m->roll.failures = 1;
 	m->result = UPDATE_FAILED;
