@@ -1,4 +1,5 @@
 """Reads C that clang-format has laid out: comments, literals, functions and prototypes, without a compiler."""
+import functools
 import os
 import re
 
@@ -69,6 +70,12 @@ class Source:
     def uses(self):
         """Every name in it that may be a function's, as often as it stands there."""
         return [name for name in _USE.findall(self.code) if name]
+
+
+@functools.lru_cache(maxsize=4096)
+def source(text):
+    """The Source of a text: who asks for it again, or for it in another tree, has the same."""
+    return Source(text)
 
 
 class Function:

@@ -212,7 +212,7 @@ def read_tree(root):
                 if name.endswith((".c", ".h")):
                     path = os.path.join(folder, name)
                     with open(path, encoding="utf-8") as f:
-                        sources[os.path.relpath(path, root)] = csource.Source(f.read())
+                        sources[os.path.relpath(path, root)] = csource.source(f.read())
     return sources
 
 

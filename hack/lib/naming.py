@@ -14,6 +14,7 @@ What belongs to somebody else (a metric of vLLM, a constant of CUDA) is excused 
 """
 import collections
 import fnmatch
+import functools
 import itertools
 import os
 import re
@@ -37,6 +38,22 @@ _TAG = re.compile(r"`(?:struct|union|enum) (\w+)[ *]*`")
 _SPAN = re.compile(r"`[^`\n]+`")
 
 
+# What follows from a text alone is found once, however many trees it stands in.
+@functools.lru_cache(maxsize=8192)
+def _words(text):
+    return frozenset(re.findall(r"\w+", text))
+
+
+@functools.lru_cache(maxsize=8192)
+def _tags(code):
+    return frozenset(re.findall(r"\b(?:struct|union|enum) (\w+)\b(?!;)", code))
+
+
+@functools.lru_cache(maxsize=8192)
+def _called(code):
+    return frozenset(re.findall(r"\b(\w+) ?\(", code))
+
+
 class Index:
     """What there is: the ends of all paths, and the words of everything that is not prose."""
 
@@ -55,13 +72,13 @@ class Index:
             code = text
             if path.endswith((".c", ".h")):
                 code = source(path).code
-                words.update(re.findall(r"\w+", source(path).literals))
-                tags.update(re.findall(r"\b(?:struct|union|enum) (\w+)\b(?!;)", code))
+                words.update(_words(source(path).literals))
+                tags.update(_tags(code))
                 headers = [os.path.basename(h) for h in re.findall(r"# *include +<([^>]+)>", code)]
                 self.tails.update(headers)
                 self.rooms[csource.room_of(path)].update(headers)
-            words.update(re.findall(r"\w+", code))
-            called.update(re.findall(r"\b(\w+) ?\(", code))
+            words.update(_words(code))
+            called.update(_called(code))
         self.words, self.tags, self.called = words, tags, called
         self.stems = {os.path.splitext(tail)[0] for tail in self.tails if "/" not in tail}
         # PLAN_DROP may be called DROP where plans are spoken of.
@@ -101,13 +118,15 @@ def paths(text, index):
             yield match.start(), path
 
 
+@functools.lru_cache(maxsize=1024)
 def remarks(text):
     """(line, text) of the comments and docstrings of Python."""
-    line, end = 1, 0
+    found, line, end = [], 1, 0
     for match in _PYTHON.finditer(text):
         line, end = line + text.count("\n", end, match.start()), match.start()
         if match.group(1) or match.group(2):
-            yield line, match.group(0)
+            found.append((line, match.group(0)))
+    return found
 
 
 def _blank(match):
