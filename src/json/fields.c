@@ -470,14 +470,14 @@ int fields_read(const json_t *object, const struct shape *shape, struct arena *a
 /* NULL: nothing of it is known. */
 static int wrap_name(const struct shape *shape, const char *noun, struct fault *ret_fault)
 {
-	const char *const *name = (const void *)(noun + shape->name_at);
-	const char *const *ns = (const void *)(noun + shape->ns_at);
 	if (shape->called == NULL) {
 		return -1;
 	}
 	if (!shape->named || noun == NULL) {
 		return fault_wrap(ret_fault, "%s", shape->called);
 	}
+	const char *const *name = (const void *)(noun + shape->name_at);
+	const char *const *ns = (const void *)(noun + shape->ns_at);
 	return shape->in_namespace
 		       ? fault_wrap(ret_fault, "%s %.63s/%.63s", shape->called, text_or(*ns, ""),
 				 text_or(*name, ""))
