@@ -13,6 +13,7 @@ import pytest
 
 import agents
 import debs
+import fleet
 import ports
 import processes
 from helpers import capacity_on, environment, events, note, on, seen, told_of, wait_gone
@@ -357,6 +358,8 @@ def test_an_api_server_that_is_away_takes_nothing_away(stack, node, name, agents
         stack.plane.start("kube-apiserver")
     wait_figure(stack, where, "aliquot_agent_pods_stale", 0, 60, address=address)
     stack.heal()
+    # It was away for long enough that nodes may have been called Unknown meanwhile.
+    fleet.wait_ready(stack.api, [one["metadata"]["name"] for one in stack.api.list("nodes")])
 
 
 def test_k29_a_capacity_pod_that_is_told_to_end_does(stack, node, name):

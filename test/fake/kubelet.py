@@ -127,6 +127,7 @@ class Kubelet:
 
     def heartbeat(self):
         while not self.stopping.wait(HEARTBEAT_S):
+            self._say_ready()
             for node in list(self.nodes.values()):
                 if node.silent:
                     continue
@@ -134,6 +135,17 @@ class Kubelet:
                     fleet.renew_lease(self.api, node.name)
                 except ApiError as error:
                     print("heartbeat of %s: %s" % (node.name, error), file=sys.stderr, flush=True)
+
+    def _say_ready(self):
+        """Reports each node Ready again that somebody else calls something else: after an API server that was away, the
+        node lifecycle controller says Unknown of all, and waits for their kubelets to know better."""
+        try:
+            for found in self.api.list("nodes"):
+                node = self.nodes.get(found["metadata"]["name"])
+                if node and not node.silent and fleet.condition(found, "Ready") != "True":
+                    fleet.set_ready(self.api, node.name)
+        except ApiError as error:
+            print("status of the nodes: %s" % error, file=sys.stderr, flush=True)
 
     def adopt(self):
         kubelet_adopt.follow(self, self.args.adopt, lambda spec: Node(spec, os.path.abspath(self.args.dir), self.args))

@@ -88,11 +88,17 @@ def renew_lease(api, name, seconds=40):
                               "metadata": {"name": name, "namespace": where}, "spec": spec})
 
 
-def is_ready(obj):
-    """Ready, and free of the taint that a new node carries until the controllers saw it."""
-    taints = [taint["key"] for taint in obj["spec"].get("taints", [])]
+def condition(obj, kind):
+    """The status of one of the node's conditions; None where it has none of that kind."""
     states = {item["type"]: item["status"] for item in obj["status"].get("conditions", [])}
-    return states.get("Ready") == "True" and "node.kubernetes.io/not-ready" not in taints
+    return states.get(kind)
+
+
+def is_ready(obj):
+    """Ready, and free of the taint that a new node carries until the controllers saw it, and one that was away."""
+    taints = {taint["key"] for taint in obj["spec"].get("taints", [])}
+    away = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}
+    return condition(obj, "Ready") == "True" and not taints & away
 
 
 def wait_ready(api, names, timeout=60.0):

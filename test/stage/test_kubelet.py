@@ -332,6 +332,13 @@ def test_duplicate_uuid_and_silence(api, kubelet):
     fleet.wait_ready(api, ["cpu"])
 
 
+def test_a_node_that_others_call_unknown_is_ready_again(api, kubelet):  # pylint: disable=unused-argument
+    """As the node lifecycle controller says once no heartbeat came in 50 s, though it was the API server that was away."""
+    fleet.set_ready(api, "cpu", "Unknown")
+    assert not fleet.is_ready(api.get("nodes", "cpu"))
+    fleet.wait_ready(api, ["cpu"])
+
+
 def test_survives_an_api_server_that_crashes(cp, api, kubelet, make):
     before = make("cpu", containers=[shell("exec sleep 600")])
     wait_phase(api, before, "Running")
