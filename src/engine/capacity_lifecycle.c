@@ -281,41 +281,53 @@ static uint32_t count_going(const struct book *book, bool mps)
 	return n;
 }
 
-static void tend_modes(struct scheduling *sched, struct emitter *out)
+static void tend_modes(struct wholes *wholes, const struct ranked *ranked, struct emitter *out)
 {
+	const struct picture *picture = wholes->picture;
 	uint32_t looks = 0;
 	for (int mps = 0; mps < 2; mps++) {
 		/* Of this mode they are idle, of the other one wait. */
-		if (!anyone_waits(sched->ranked, mps == 1) || !any_idle(sched->picture, mps == 1)) {
+		if (!anyone_waits(ranked, mps == 1) || !any_idle(picture, mps == 1)) {
 			continue;
 		}
-		uint32_t going = count_going(sched->picture->book, mps == 1);
-		for (size_t i = 0; i < sched->ranked->count && looks < LOOKS_MAX; i++) {
-			struct waiter *w = sched->ranked->items[i].waiter;
+		uint32_t going = count_going(picture->book, mps == 1);
+		for (size_t i = 0; i < ranked->count && looks < LOOKS_MAX; i++) {
+			struct waiter *w = ranked->items[i].waiter;
 			if (!waits_for_other(w, mps == 1)) {
 				continue;
 			}
 			if (going > 0) {
 				going--;
 			} else {
-				(void)take_one(sched->wholes, w, &looks, out);
+				(void)take_one(wholes, w, &looks, out);
 			}
 		}
 	}
 }
 
-void capacity_tend(struct scheduling *sched, struct emitter *out)
+/* Those that are kept for a whole pod go for it at once. */
+static void tend_yielding(const struct picture *picture, struct emitter *out)
 {
-	struct picture *picture = sched->picture;
+	vec_for_each (const struct snap_gpu, s, &picture->snap_gpus) {
+		if (s->yields && holder_may_go(s->holder)) {
+			emit_delete(out, s->holder);
+		}
+	}
+}
+
+void capacity_tend(struct injecting *inject, struct wholes *wholes, const struct ranked *ranked,
+	struct emitter *out)
+{
+	struct picture *picture = wholes->picture;
 	tend_squeezed(picture, out);
-	tend_broken(sched->inject, out);
+	tend_broken(inject, out);
 	vec_for_each (const struct snap_gpu, s, &picture->snap_gpus) {
 		learn_grace(picture, s->holder);
 	}
-	wholes_tend(picture, out);
+	tend_yielding(picture, out);
 	/* An unfinished step has not seen all demand: nobody is idle for sure. */
-	if (!out->plan->unfinished && sched->resume == 0) {
-		tend_modes(sched, out);
-		tend_idle(sched->wholes, out);
+	if (!out->plan->unfinished) {
+		tend_modes(wholes, ranked, out);
+		tend_idle(wholes, out);
 	}
 }

@@ -4,6 +4,10 @@
 
 #include "nouns.h"
 
-void capacity_tend(struct scheduling *sched, struct emitter *out);
+struct injecting;
+struct ranked;
+
+void capacity_tend(struct injecting *inject, struct wholes *wholes, const struct ranked *ranked,
+	struct emitter *out);
 
 #endif

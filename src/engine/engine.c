@@ -257,7 +257,7 @@ static void rank_all(struct engine *e)
 {
 	rank_waiters(&e->ranking, &e->picture, &e->ranked);
 	wholes_rank(&e->wholes);
-	needs_count(&e->scheduling);
+	needs_count(&e->wholes, &e->ranked);
 }
 
 static void serve(struct engine *e)
@@ -269,7 +269,7 @@ static void serve(struct engine *e)
 static void make_room(struct engine *e)
 {
 	preempt_tenants(&e->preempting, &e->emitter);
-	scale_up(&e->scheduling, &e->emitter);
+	scale_up(&e->scale, &e->ranked, &e->wholes, &e->emitter);
 }
 
 static void write_shares(struct engine *e)
@@ -281,7 +281,7 @@ static void write_shares(struct engine *e)
 static void tend_capacity(struct engine *e)
 {
 	inject_tend(&e->inject, &e->emitter);
-	capacity_tend(&e->scheduling, &e->emitter);
+	capacity_tend(&e->inject, &e->wholes, &e->ranked, &e->emitter);
 }
 
 static void move_tenants(struct engine *e)

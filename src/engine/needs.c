@@ -2,15 +2,15 @@
  * nobody asks for is not counted. */
 #include "concerns.h"
 
-static bool anyone_needs(const struct scheduling *sched)
+static bool anyone_needs(const struct wholes *wholes, const struct ranked *ranked)
 {
-	for (size_t i = 0; i < sched->ranked->count; i++) {
-		if (sched->ranked->items[i].waiter->pod.extra.amounts.count > 0) {
+	for (size_t i = 0; i < ranked->count; i++) {
+		if (ranked->items[i].waiter->pod.extra.amounts.count > 0) {
 			return true;
 		}
 	}
-	for (size_t i = 0; i < sched->wholes->ranked.count; i++) {
-		if (sched->wholes->ranked.items[i]->pod.extra.amounts.count > 0) {
+	for (size_t i = 0; i < wholes->ranked.count; i++) {
+		if (wholes->ranked.items[i]->pod.extra.amounts.count > 0) {
 			return true;
 		}
 	}
@@ -70,40 +70,43 @@ static void count_unbound(struct needs *needs)
 
 /* Tenants that stand in a ledger and still carry the gate will be on that node: the next one must
  * not take their CPU between the two writes (C21). */
-static void count_granted(struct scheduling *sched)
+static void count_granted(struct needs *needs, const struct ranked *ranked)
 {
-	for (size_t i = 0; i < sched->ranked->count; i++) {
-		const struct waiter *w = sched->ranked->items[i].waiter;
-		struct place_node *n = w->granted_step == sched->picture->time->step
-					       ? node_of(sched->picture, w->granted_by)
+	struct picture *picture = needs->picture;
+	for (size_t i = 0; i < ranked->count; i++) {
+		const struct waiter *w = ranked->items[i].waiter;
+		struct place_node *n = w->granted_step == picture->time->step
+					       ? node_of(picture, w->granted_by)
 					       : NULL;
 		if (n != NULL) {
-			place_reserve_pod(&sched->picture->snap, n, &w->pod);
-			neighbours_arrive(sched->needs,
-				(uint32_t)(n - sched->picture->snap.nodes.items), &w->pod);
+			place_reserve_pod(&picture->snap, n, &w->pod);
+			neighbours_arrive(
+				needs, (uint32_t)(n - picture->snap.nodes.items), &w->pod);
 		}
 	}
 }
 
-void needs_count(struct scheduling *sched)
+void needs_count(struct wholes *wholes, const struct ranked *ranked)
 {
-	bool others = anyone_needs(sched);
-	arena_reset(&sched->needs->arena);
-	for (size_t i = 0; i < sched->picture->snap.nodes.count; i++) {
-		struct place_node *n = &sched->picture->snap.nodes.items[i];
+	struct needs *needs = wholes->needs;
+	struct picture *picture = needs->picture;
+	bool others = anyone_needs(wholes, ranked);
+	arena_reset(&needs->arena);
+	for (size_t i = 0; i < picture->snap.nodes.count; i++) {
+		struct place_node *n = &picture->snap.nodes.items[i];
 		const struct world_node *w =
-			world_node_at(sched->picture->world, sched->picture->snap_nodes.items[i]);
+			world_node_at(picture->world, picture->snap_nodes.items[i]);
 		n->serves_kai = w->kai_pods > 0;
 		n->serves_dra = w->dra_slices > 0;
 		n->ports = w->uses.ports.items;
 		n->port_count = w->uses.ports.count;
 		if (others) {
-			count_others(sched->picture, n, w);
+			count_others(picture, n, w);
 		}
 	}
-	neighbours_gather(sched);
-	count_unbound(sched->needs);
-	count_granted(sched);
+	neighbours_gather(wholes, ranked);
+	count_unbound(needs);
+	count_granted(needs, ranked);
 }
 
 void needs_finish(struct needs *n)

@@ -12,6 +12,8 @@
 #include "nouns.h"
 #include "zoning.h"
 
+struct ranked;
+
 /* A GPU pod that is on a node, or will be. */
 struct guest {
 	uint32_t node; /* of the snapshot */
@@ -48,7 +50,7 @@ struct needs {
 };
 
 /* needs.c: the snapshot's part that depends on who waits; after rank_waiters */
-void needs_count(struct scheduling *sched);
+void needs_count(struct wholes *wholes, const struct ranked *ranked);
 void needs_finish(struct needs *n);
 struct claims_of {
 	const struct volume_claim *items[POD_CLAIMS_MAX]; /* borrowed from the world */

@@ -104,23 +104,24 @@ void neighbours_arrive(struct needs *needs, uint32_t node, const struct pod *pod
 	arrive(needs, node, pod, false);
 }
 
-void neighbours_gather(struct scheduling *sched)
+void neighbours_gather(struct wholes *wholes, const struct ranked *ranked)
 {
-	VEC_CLEAR(&sched->needs->guests);
-	VEC_CLEAR(&sched->needs->apart_guests);
-	VEC_CLEAR(&sched->needs->spaces);
-	sched->needs->apart = 0;
-	for (size_t i = 0; i < sched->ranked->count; i++) {
-		ask_for(sched->needs, &sched->ranked->items[i].waiter->pod);
+	struct needs *needs = wholes->needs;
+	VEC_CLEAR(&needs->guests);
+	VEC_CLEAR(&needs->apart_guests);
+	VEC_CLEAR(&needs->spaces);
+	needs->apart = 0;
+	for (size_t i = 0; i < ranked->count; i++) {
+		ask_for(needs, &ranked->items[i].waiter->pod);
 	}
-	for (size_t i = 0; i < sched->wholes->ranked.count; i++) {
-		ask_for(sched->needs, &sched->wholes->ranked.items[i]->pod);
+	for (size_t i = 0; i < wholes->ranked.count; i++) {
+		ask_for(needs, &wholes->ranked.items[i]->pod);
 	}
-	if (sched->needs->spaces.count > 0) {
-		gather(sched->needs, WORLD_TENANT);
-		gather(sched->needs, WORLD_WHOLE);
-	} else if (sched->ranked->count > 0 || sched->wholes->ranked.count > 0) {
-		gather_apart(sched->needs);
+	if (needs->spaces.count > 0) {
+		gather(needs, WORLD_TENANT);
+		gather(needs, WORLD_WHOLE);
+	} else if (ranked->count > 0 || wholes->ranked.count > 0) {
+		gather_apart(needs);
 	}
 }
 

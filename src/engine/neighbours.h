@@ -6,7 +6,9 @@
 
 #include "nouns.h"
 
-void neighbours_gather(struct scheduling *sched);
+struct ranked;
+
+void neighbours_gather(struct wholes *wholes, const struct ranked *ranked);
 /* One more pod will be on that node of the snapshot. */
 void neighbours_arrive(struct needs *needs, uint32_t node, const struct pod *pod);
 /* Marks the nodes that the pod must keep off; what place_request.apart must be. Of a pod for whole

@@ -227,23 +227,23 @@ const char *scale_refusal(struct scale *scale, const struct waiter *w)
 		       : NULL;
 }
 
-static void gather(struct scheduling *sched)
+static void gather(struct scale *scale, const struct ranked *ranked)
 {
-	int64_t guess = guess_mib(sched->picture);
-	VEC_CLEAR(&sched->scale->asked);
-	standins_asked(sched->scale);
-	note_answers(sched->scale);
-	VEC_CLEAR(&sched->scale->bins);
-	for (size_t i = sched->scale->rests.count; i-- > 0;) {
-		if (sched->picture->time->now >= sched->scale->rests.items[i].until) {
-			VEC_REMOVE_SWAP(&sched->scale->rests, i);
+	int64_t guess = guess_mib(scale->picture);
+	VEC_CLEAR(&scale->asked);
+	standins_asked(scale);
+	note_answers(scale);
+	VEC_CLEAR(&scale->bins);
+	for (size_t i = scale->rests.count; i-- > 0;) {
+		if (scale->picture->time->now >= scale->rests.items[i].until) {
+			VEC_REMOVE_SWAP(&scale->rests, i);
 		}
 	}
-	for (size_t i = 0; i < sched->ranked->count; i++) {
-		struct waiter *w = sched->ranked->items[i].waiter;
+	for (size_t i = 0; i < ranked->count; i++) {
+		struct waiter *w = ranked->items[i].waiter;
 		w->asked_for_s = 0;
-		if (asks(sched->scale, w)) {
-			look_at(sched->scale, w, guess);
+		if (asks(scale, w)) {
+			look_at(scale, w, guess);
 		}
 	}
 }
@@ -318,20 +318,22 @@ static void let_old_go(const struct picture *picture, struct emitter *out)
 	}
 }
 
-void scale_up(struct scheduling *sched, struct emitter *out)
+void scale_up(struct scale *scale, const struct ranked *ranked, const struct wholes *wholes,
+	struct emitter *out)
 {
-	if (sched->picture->cfg->scale_up_ms > 0) {
-		gather(sched);
+	const struct picture *picture = scale->picture;
+	if (picture->cfg->scale_up_ms > 0) {
+		gather(scale, ranked);
 	}
 	/* An unfinished step has not looked at everybody. */
-	if (out->plan->unfinished || sched->resume != 0) {
+	if (out->plan->unfinished) {
 		return;
 	}
-	if (sched->picture->cfg->scale_up_ms > 0 && !whole_is_served(sched->wholes)) {
-		ask(sched->scale, out);
+	if (picture->cfg->scale_up_ms > 0 && !whole_is_served(wholes)) {
+		ask(scale, out);
 	}
-	let_old_go(sched->picture, out);
-	standins_let_go(sched->scale, out);
+	let_old_go(picture, out);
+	standins_let_go(scale, out);
 }
 
 void scale_discount(struct scale *scale)

@@ -27,6 +27,7 @@
 #include "standin.h"
 
 struct pools;
+struct ranked;
 
 /* GPUs that are asked for in this way, in all. */
 #define SCALE_MOST 64
@@ -76,7 +77,8 @@ struct scale {
 /* In the snapshot: who stands in for others is no obstacle to them. */
 void scale_discount(struct scale *scale);
 /* After the decisions of a step. */
-void scale_up(struct scheduling *sched, struct emitter *out);
+void scale_up(struct scale *scale, const struct ranked *ranked, const struct wholes *wholes,
+	struct emitter *out);
 /* What an admission policy said to what would ask for a node for it; NULL: nothing, or it does not
  * ask. Where nobody would listen that is no reason to wait. */
 const char *scale_refusal(struct scale *scale, const struct waiter *w);

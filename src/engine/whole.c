@@ -287,12 +287,3 @@ void wholes_until(struct wholes *all, const struct pod *tenant, struct emitter *
 		all->picture->looked_at += all->picture->snap.nodes.count;
 	}
 }
-
-void wholes_tend(const struct picture *picture, struct emitter *out)
-{
-	vec_for_each (const struct snap_gpu, s, &picture->snap_gpus) {
-		if (s->yields && holder_may_go(s->holder)) {
-			emit_delete(out, s->holder);
-		}
-	}
-}

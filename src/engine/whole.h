@@ -84,8 +84,6 @@ void wholes_rank(struct wholes *wholes);
 /* The walk has come to this tenant: keeps for all whole pods that rank before it what they could
  * have. NULL: for the rest of them. */
 void wholes_until(struct wholes *all, const struct pod *tenant, struct emitter *out);
-/* Idle capacity pods go for them at once. */
-void wholes_tend(const struct picture *picture, struct emitter *out);
 
 /* Evictions free something for it, that it has not got yet. */
 bool whole_is_held(const struct wholes *wholes, const struct whole *w);

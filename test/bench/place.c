@@ -323,7 +323,7 @@ static void round_of(struct bed *b, struct result *r)
 	snapshot_build(e);
 	int64_t built = now_ns();
 	rank_waiters(&e->ranking, &e->picture, &e->ranked);
-	needs_count(&e->scheduling);
+	needs_count(&e->wholes, &e->ranked);
 	int64_t ranked = now_ns();
 	VEC_PUSH(&r->pictures, built - begin);
 	VEC_PUSH(&r->ranks, ranked - built);
