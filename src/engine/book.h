@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "departed_share.h"
 #include "flight.h"
 #include "nouns.h"
 
@@ -24,6 +23,20 @@ struct node_memo {
 	struct backoff backoff; /* first_ms 0: none failed */
 	int64_t last_failure;
 	int64_t usable_mib; /* of the largest GPU seen; 0: none */
+};
+
+/* A tenant that is gone and holds its share all the same, by uid. */
+struct absence {
+	char *uid;    /* owned */
+	char *holder; /* owned; the capacity pod of the GPU on which it counts */
+	int64_t since;
+	uint64_t seen;
+	bool told;  /* that it was given up */
+	bool ended; /* its agent does not list it any more */
+};
+
+struct absences {
+	VEC_FIELDS(struct absence);
 };
 
 struct book {

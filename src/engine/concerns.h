@@ -10,9 +10,13 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "engine/engine.h"
+#include "engine/engine_config.h"
+#include "model/change.h"
+#include "model/plan.h"
+#include "model/share.h"
 #include "place/place.h"
 #include "size/policy_resolution.h"
+#include "world/world.h"
 #include "assigned_gpus.h"
 #include "book.h"
 #include "capacity_failure.h"
@@ -56,5 +60,6 @@
 #include "turn.h"
 #include "whole.h"
 #include "whole_fit.h"
+#include "wholes.h"
 
 #endif

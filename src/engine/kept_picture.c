@@ -2,7 +2,7 @@
 #include "kept_picture.h"
 
 #include "size/builtin.h"
-#include "state.h"
+#include "concerns.h"
 
 #define LABEL_GPU_MEMORY "nvidia.com/gpu.memory"
 
@@ -86,25 +86,25 @@ static struct pod_marks marks_of(const struct world_pod *p)
 	return (struct pod_marks){plain, tenant && !plain, has_gpu && p->gpu->has_neighbours};
 }
 
-void kept_begin(struct engine *e)
+void kept_begin(struct picture *picture)
 {
-	struct kept *kept = &e->picture.kept;
-	const struct bits *changed = kept->changed = world_changed_pods(e->world);
-	bits_reserve(&kept->plain, world_pod_slots(e->world));
-	bits_reserve(&kept->odd, world_pod_slots(e->world));
-	bits_reserve(&kept->apart, world_pod_slots(e->world));
+	struct kept *kept = &picture->kept;
+	const struct bits *changed = kept->changed = world_changed_pods(picture->world);
+	bits_reserve(&kept->plain, world_pod_slots(picture->world));
+	bits_reserve(&kept->odd, world_pod_slots(picture->world));
+	bits_reserve(&kept->apart, world_pod_slots(picture->world));
 	for (uint32_t i = bits_next(changed, 0); i != BITS_NONE; i = bits_next(changed, i + 1)) {
-		struct pod_marks s = marks_of(world_pod_at(e->world, i));
+		struct pod_marks s = marks_of(world_pod_at(picture->world, i));
 		bits_put(&kept->plain, i, s.plain);
 		bits_put(&kept->odd, i, s.odd);
 		bits_put(&kept->apart, i, s.apart);
 	}
-	look_at_nodes(kept, e->world);
+	look_at_nodes(kept, picture->world);
 	kept->moved = kept->anew = kept->last == 0;
-	if (kept->anew || kept->policies != world_policies_version(e->world)) {
-		uint64_t rules = rules_of(e->world);
+	if (kept->anew || kept->policies != world_policies_version(picture->world)) {
+		uint64_t rules = rules_of(picture->world);
 		kept->anew = kept->anew || rules != kept->rules;
-		kept->policies = world_policies_version(e->world);
+		kept->policies = world_policies_version(picture->world);
 		kept->rules = rules;
 	}
 }
@@ -120,18 +120,19 @@ static bool is_as_told(const struct holder *h, const struct grant *entry, const 
 
 /* What the entries come to; `ret->slots` has room for them. False: something is not as it should.
  */
-static bool learn(struct engine *e, const struct holder *h, struct kept_ledger *ret)
+static bool learn(struct companies *companies, const struct holder *h, struct kept_ledger *ret)
 {
+	const struct world *world = companies->picture->world;
 	const struct ledger *l = &h->pod.ledger;
 	struct place_gpu g = {.max_tenants = MODEL_GRANTS_MAX, .company = place_nobody(h->mps)};
 	struct snap_gpu s = {.strangers = 0};
 	for (uint32_t i = 0; i < l->count; i++) {
-		const struct world_pod *p = world_pod_by_uid(e->world, l->items[i].uid);
+		const struct world_pod *p = world_pod_by_uid(world, l->items[i].uid);
 		if (!is_as_told(h, &l->items[i], p)) {
 			return false;
 		}
-		ret->slots[i] = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
-		struct manners manners = manners_of_tenant(&e->companies, p, ret->slots[i]);
+		ret->slots[i] = world_class_slot(world, p->gpu->class, p->gpu->slot);
+		struct manners manners = manners_of_tenant(companies, p, ret->slots[i]);
 		company_joins(&g, &s, &manners);
 		s.node_pins += p->gpu->keeps_node ? 1 : 0;
 		g.free_milli += l->items[i].milli;
@@ -156,30 +157,31 @@ static bool any_changed(const struct bits *changed, const struct holder *h)
 	return (any & 1) != 0;
 }
 
-static bool is_kept(const struct engine *e, const struct holder *h)
+static bool is_kept(const struct picture *picture, const struct holder *h)
 {
-	const struct kept *kept = &e->picture.kept;
+	const struct kept *kept = &picture->kept;
 	return !kept->anew && h->kept.step == kept->last && h->kept.stamp == h->stamp &&
 	       !any_changed(kept->changed, h);
 }
 
-bool kept_count(struct engine *e, struct place_gpu *g, struct snap_gpu *s)
+bool kept_count(struct companies *companies, struct place_gpu *g, struct snap_gpu *s)
 {
+	struct picture *picture = companies->picture;
 	struct holder *h = s->holder;
 	struct kept_ledger *k = &h->kept;
 	if (h->asked_holds) {
 		return false;
 	}
-	if (!is_kept(e, h)) {
+	if (!is_kept(picture, h)) {
 		if (k->slots == NULL || k->stamp != h->stamp) {
 			k->slots = ARENA_ARRAY(&h->arena, uint32_t, h->pod.ledger.count);
 			k->stamp = h->stamp;
 		}
-		if (!learn(e, h, k)) {
+		if (!learn(companies, h, k)) {
 			return false;
 		}
 	}
-	k->step = e->time.step;
+	k->step = picture->time->step;
 	g->free_milli -= k->milli;
 	g->free_mib -= k->mib;
 	g->tenants = s->entries = h->pod.ledger.count;
@@ -188,7 +190,7 @@ bool kept_count(struct engine *e, struct place_gpu *g, struct snap_gpu *s)
 	s->exclusivity = k->exclusivity;
 	s->node_pins = k->node_pins;
 	for (uint32_t i = 0; i < h->pod.ledger.count; i++) {
-		bits_put(&e->picture.counted, k->slots[i], true);
+		bits_put(&picture->counted, k->slots[i], true);
 	}
 	return true;
 }
@@ -293,23 +295,26 @@ static const char *place_differs(const struct picture *picture, uint32_t gpu)
 }
 
 /* Its ledger; and the tenants that it counts are in `counted`. */
-static const char *ledger_differs(struct engine *e, const struct holder *h, struct bits *counted)
+static const char *ledger_differs(
+	struct companies *companies, const struct holder *h, struct bits *counted)
 {
+	const struct picture *picture = companies->picture;
 	const struct ledger *l = holder_ledger(h);
 	for (uint32_t i = 0; i < l->count; i++) {
-		const struct world_pod *p = world_pod_by_uid(e->world, l->items[i].uid);
+		const struct world_pod *p = world_pod_by_uid(picture->world, l->items[i].uid);
 		if (p != NULL && tenant_is_on(h, p->gpu)) {
-			bits_put(counted, world_class_slot(e->world, p->gpu->class, p->gpu->slot),
+			bits_put(counted,
+				world_class_slot(picture->world, p->gpu->class, p->gpu->slot),
 				true);
 		}
 	}
-	if (h->kept.step != e->time.step) {
+	if (h->kept.step != picture->time->step) {
 		return NULL;
 	}
 	CLEANUP(cleanup_free) uint32_t *slots = xcalloc(l->count + 1, sizeof *slots);
 	struct kept_ledger anew = {.slots = slots};
-	return learn(e, h, &anew) ? ledgers_differ(&h->kept, &anew, l->count)
-				  : "that its tenants are as told";
+	return learn(companies, h, &anew) ? ledgers_differ(&h->kept, &anew, l->count)
+					  : "that its tenants are as told";
 }
 
 static const char *pod_differs(
@@ -326,32 +331,33 @@ static const char *pod_differs(
 										: NULL;
 }
 
-void kept_check(struct engine *e)
+void kept_check(struct companies *companies)
 {
+	struct picture *picture = companies->picture;
 	CLEANUP(bits_finish) struct bits counted = {0};
-	bits_reserve(&counted, world_pod_slots(e->world));
-	struct str *out = &e->picture.kept.differs;
-	for (uint32_t i = 0; i < e->picture.snap_gpus.count; i++) {
-		const struct holder *h = e->picture.snap_gpus.items[i].holder;
-		const char *field = ledger_differs(e, h, &counted);
-		field = field != NULL ? field : place_differs(&e->picture, i);
+	bits_reserve(&counted, world_pod_slots(picture->world));
+	struct str *out = &picture->kept.differs;
+	for (uint32_t i = 0; i < picture->snap_gpus.count; i++) {
+		const struct holder *h = picture->snap_gpus.items[i].holder;
+		const char *field = ledger_differs(companies, h, &counted);
+		field = field != NULL ? field : place_differs(picture, i);
 		if (field != NULL && out->len == 0) {
 			str_append_format(
 				out, "GPU of %s on %s: %s", h->name, text_or(h->node, ""), field);
 		}
 	}
-	for (uint32_t i = 0; i < e->picture.kept.nodes.count; i++) {
-		const struct kept_node *a = &e->picture.kept.nodes.items[i];
-		struct kept_node b = node_says(world_node_at(e->world, i));
+	for (uint32_t i = 0; i < picture->kept.nodes.count; i++) {
+		const struct kept_node *a = &picture->kept.nodes.items[i];
+		struct kept_node b = node_says(world_node_at(picture->world, i));
 		bool same = a->label_mib == b.label_mib && a->drains == b.drains &&
 			    a->upgrades == b.upgrades;
 		if (!same && out->len == 0) {
-			str_append_format(out, "node %s", world_node_at(e->world, i)->name);
+			str_append_format(out, "node %s", world_node_at(picture->world, i)->name);
 		}
 	}
-	for (uint32_t i = 0; i < world_pod_slots(e->world); i++) {
-		const char *field = pod_differs(&e->picture, &counted, i);
-		const struct world_pod *p = world_pod_at(e->world, i);
+	for (uint32_t i = 0; i < world_pod_slots(picture->world); i++) {
+		const char *field = pod_differs(picture, &counted, i);
+		const struct world_pod *p = world_pod_at(picture->world, i);
 		if (field != NULL && out->len == 0) {
 			str_append_format(out, "pod %s: %s",
 				p != NULL ? world_pod_name(p) : "that is gone", field);

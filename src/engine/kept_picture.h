@@ -15,7 +15,7 @@
 #include "base/str.h"
 #include "model/policy.h"
 
-struct engine;
+struct companies;
 struct holder;
 struct picture;
 struct place_gpu;
@@ -58,10 +58,10 @@ struct kept_ledger {
 	enum exclusivity exclusivity;
 };
 
-void kept_begin(struct engine *e); /* of a picture */
+void kept_begin(struct picture *picture);
 /* The entries of its ledger are in the GPU of the picture now, and their tenants counted; false:
  * they are not all as they should be, and nothing has happened. */
-bool kept_count(struct engine *e, struct place_gpu *g, struct snap_gpu *s);
+bool kept_count(struct companies *companies, struct place_gpu *g, struct snap_gpu *s);
 /* Its GPU is the next in the picture. */
 void kept_place(struct picture *picture, struct holder *h);
 /* All GPUs are in the picture: they are found by their UUIDs. */
@@ -71,6 +71,6 @@ void kept_end(struct picture *picture);
 void kept_finish(struct kept *kept);
 
 /* For tests, when the picture is complete: makes anew what was kept, and notes what differs. */
-void kept_check(struct engine *e);
+void kept_check(struct companies *companies);
 
 #endif

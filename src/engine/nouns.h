@@ -22,7 +22,7 @@ struct scheduling;    /* those who wait, and all that is asked to serve one: sch
 struct shuns;	      /* where a workload does not go again: shun.h */
 struct step_time;     /* the step's number and clock: step_time.h */
 struct waiter;	      /* a tenant that waits, and what it was told: pending_pod.h */
-struct wholes;	      /* pods that ask for whole GPUs: whole.h */
+struct wholes;	      /* pods that ask for whole GPUs: wholes.h */
 struct world;	      /* the cluster as the watches show it: world/world.h */
 struct world_pod;     /* a pod of it: world/pods.h */
 

@@ -19,7 +19,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "engine/engine.h"
+#include "engine/engine_config.h"
 #include "nouns.h"
 
 /* A tenant that was seen over its share of one GPU. */

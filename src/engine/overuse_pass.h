@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/engine.h"
+#include "engine/engine_config.h"
 #include "nouns.h"
 
 /* A pass begins once a second, whatever calls it. */

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/vec.h"
 #include "eviction_hold.h"
-#include "group.h"
 #include "landing.h"
 #include "model/pod.h"
 #include "model/reason.h"
@@ -28,6 +27,37 @@ struct passed {
 	int64_t vain_until;  /* nothing was found to reserve, and is not looked for before */
 	uint32_t kept_for;   /* the keeper of what it could have otherwise; 0: nobody */
 };
+
+/* What is known of the GPUs that a tenant asks for, where these are several (group.h). */
+struct group {
+	/* C7: what entries still say that it is not told any more, of step `stale_step` */
+	int64_t stale_milli;
+	uint64_t stale_step;
+	uint32_t count;	 /* GPUs it asks for, as of the pod that is known; 0: nothing is known */
+	bool unreadable; /* somebody wrote what is no number */
+	/* Capacity pods, by their uids' hashes, whose entries for it count as dead until none is
+	 * left. An entry that comes later, by another who leads, is not among them. */
+	struct {
+		VEC_FIELDS(uint64_t);
+	} gives;
+	/* the first step that saw fewer entries than it needs; 0: none or all. Milliseconds */
+	int64_t partial_since;
+	/* On which capacity pods, as one number: in step `granted_step`, and when that began. Who
+	 * gives to it anew begins anew. */
+	uint64_t set, partial_set;
+	uint32_t best_count; /* how many GPUs the best node has for it; of the last look */
+	struct {
+		VEC_FIELDS(struct granted {
+			struct holder *holder;
+			uint32_t index; /* in its ledger */
+		});
+	} granted; /* in step `granted_step` of the waiter; only where it asks for several */
+};
+
+static inline uint32_t group_size(const struct group *g)
+{
+	return g->count > 1 ? g->count : 1;
+}
 
 /* A tenant that waits, by uid. */
 struct waiter {

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "engine/engine.h"
+#include "engine/engine_config.h"
 #include "size/policy_resolution.h"
 #include "nouns.h"
 

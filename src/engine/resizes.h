@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "engine/engine.h"
+#include "model/share.h"
 #include "model/recommendation.h"
 #include "nouns.h"
 

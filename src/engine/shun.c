@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "state.h"
+#include "concerns.h"
 
 /* More than any GPU has: nothing fits what is left. */
 #define OUT_OF_SIGHT ((int64_t)4 * MODEL_GPU_MILLI)

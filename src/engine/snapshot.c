@@ -308,7 +308,7 @@ static void add_holder(struct engine *e, struct holder *h)
 		.unhealthy = bad};
 	g.free_mib = g.usable_mib;
 	struct snap_gpu s = {.holder = h, .same = WORLD_NONE};
-	if (!kept_count(e, &g, &s)) {
+	if (!kept_count(&e->companies, &g, &s)) {
 		count_entries(e, &g, &s);
 	}
 	/* Until the scheduler has bound it, what it asks for is not in the node's sums. */
@@ -423,7 +423,7 @@ void snapshot_build(struct engine *e)
 	quotas_begin(&e->quotas);
 	resizes_begin(&e->resizes);
 	companies_begin(&e->companies);
-	kept_begin(e);
+	kept_begin(&e->picture);
 	add_nodes(e);
 	health_look(&e->ailments);
 	add_holders(e);
@@ -442,6 +442,6 @@ void snapshot_build(struct engine *e)
 	quotas_count_waiters(&e->quotas);
 	orphans_find(&e->orphans);
 	if (e->cfg.check_every > 0 && e->time.step % e->cfg.check_every == 0) {
-		kept_check(e);
+		kept_check(&e->companies);
 	}
 }

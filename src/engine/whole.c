@@ -1,4 +1,4 @@
-/* Whole pods that wait: who they are, in which order, and what is kept for each of them. */
+/* In which order whole pods are served, and what is kept for each of them. */
 #include "whole.h"
 
 #include <stdlib.h>
@@ -11,87 +11,6 @@
 #define OFFER_MS 60000
 /* Nothing is kept for such a pod for so long, twice as long each time. */
 #define REST_FIRST_MS 300000
-
-static bool whole_same(const void *owner, uint32_t slot, const void *key)
-{
-	const struct wholes *wholes = owner;
-	return strcmp(wholes->all.items[slot]->uid, key) == 0;
-}
-
-void wholes_init(struct wholes *wholes, struct needs *needs)
-{
-	*wholes = (struct wholes){.picture = needs->picture, .needs = needs};
-	map_init(&wholes->by_uid, whole_same, wholes);
-}
-
-static void whole_free(struct whole *w)
-{
-	arena_finish(&w->arena);
-	free(w->hold);
-	free(w->uid);
-	free(w);
-}
-
-void wholes_finish(struct wholes *wholes)
-{
-	for (size_t i = 0; i < wholes->all.count; i++) {
-		whole_free(wholes->all.items[i]);
-	}
-	VEC_FINISH(&wholes->all);
-	VEC_FINISH(&wholes->ranked);
-	VEC_FINISH(&wholes->keepers);
-	VEC_FINISH(&wholes->rooms);
-	map_finish(&wholes->by_uid);
-}
-
-struct whole *whole_find(const struct wholes *wholes, const char *uid)
-{
-	uint32_t i = map_find(&wholes->by_uid, hash_text(uid), uid);
-	return i == MAP_NONE ? NULL : wholes->all.items[i];
-}
-
-struct whole *whole_touch(struct wholes *wholes, const char *uid, int64_t now)
-{
-	struct whole *w = whole_find(wholes, uid);
-	if (w == NULL) {
-		w = xcalloc(1, sizeof *w);
-		w->uid = xstrdup(uid);
-		w->arena.block_bytes = 1024;
-		w->stamp = UINT64_MAX;
-		w->since = now;
-		w->offered_at = -1;
-		w->lacks_since = -1;
-		VEC_PUSH(&wholes->all, w);
-		map_put(&wholes->by_uid, hash_text(uid), (uint32_t)wholes->all.count - 1);
-	}
-	w->seen = wholes->picture->time->step;
-	return w;
-}
-
-void wholes_sweep(struct wholes *wholes)
-{
-	bool any = false;
-	for (size_t i = wholes->all.count; i-- > 0;) {
-		if (wholes->all.items[i]->seen != wholes->picture->time->step) {
-			whole_free(wholes->all.items[i]);
-			VEC_REMOVE_SWAP(&wholes->all, i);
-			any = true;
-		}
-	}
-	if (!any) {
-		return;
-	}
-	/* Places have moved: index anew. */
-	map_clear(&wholes->by_uid);
-	for (size_t i = 0; i < wholes->all.count; i++) {
-		map_put(&wholes->by_uid, hash_text(wholes->all.items[i]->uid), (uint32_t)i);
-	}
-}
-
-bool whole_is_held(const struct wholes *wholes, const struct whole *w)
-{
-	return w->hold != NULL && wholes->picture->time->now < w->hold_until;
-}
 
 static int by_rank(const void *a, const void *b)
 {

@@ -1,93 +1,15 @@
-/* C16, C17. Pods that ask for whole GPUs and that the scheduler has looked for in vain. They are
- * ranked together with tenants: when the walk over those who wait comes to one of them, what it
- * could have goes out of the picture, for whoever ranks lower. docs/design/fairness.md. */
+/* C16, C17. Pods that ask for whole GPUs are ranked together with tenants: when the walk over those
+ * who wait comes to one of them, what it could have goes out of the picture, for whoever ranks
+ * lower. docs/design/fairness.md. Nothing here fails. */
 #ifndef ENGINE_WHOLE_H
 #define ENGINE_WHOLE_H
 
-#include "base/alloc.h"
-#include "base/map.h"
-#include "base/vec.h"
-#include "keeper.h"
-#include "model/plan.h"
-#include "model/pod.h"
-#include "place/place.h"
 #include "nouns.h"
 
-/* Rests grow so often. */
-#define WHOLE_RESTS_MAX 4
-
-/* What is remembered of one, by uid. */
-struct whole {
-	char *uid;	    /* owned */
-	struct arena arena; /* of `pod` */
-	struct pod pod;	    /* as of `stamp` */
-	uint64_t stamp;
-	int64_t since;	    /* it was met first */
-	int64_t offered_at; /* since when the scheduler could bind it, as far as we judge; -1: it
-			       cannot */
-	int64_t rest_until; /* nothing is kept for it: it was offered GPUs in vain */
-	uint32_t rests;
-	bool fits;	     /* in this step, somewhere */
-	bool told;	     /* what is in its way */
-	int64_t lacks_since; /* it fits nowhere, as far as we judge; -1: that is not so */
-	int64_t preempt_at;  /* whom it could displace is not looked for before */
-	char *hold;	     /* owned; GPUs that evictions free for it, a list; NULL: none */
-	int64_t hold_until;
-	uint64_t seen;
-};
-
-/* Of one node of the snapshot. */
-struct whole_room {
-	int64_t idle;	  /* capacity pods that nobody needs */
-	int64_t leaving;  /* those on their way out */
-	int64_t used;	  /* thousandths that tenants have */
-	int64_t promised; /* GPUs to whole pods that it is kept for */
-	/* what GPU pods take there, all of which may end */
-	int64_t cpu_milli, mem_bytes, slots;
-};
-
-struct wholes {
-	struct picture *picture; /* borrowed, as are these */
-	struct needs *needs;
-	struct {
-		VEC_FIELDS(struct whole *); /* owned */
-	} all;
-	struct map by_uid;
-	int64_t told_at; /* when the last event was asked for; 0: never */
-
-	/* the step's scratch */
-	struct {
-		VEC_FIELDS(struct whole *);
-	} ranked;
-	size_t next; /* of ranked: those before were looked at */
-	struct {
-		VEC_FIELDS(struct keeper); /* by number, counted from 1 */
-	} keepers;
-	struct {
-		VEC_FIELDS(struct whole_room); /* by node */
-	} rooms;
-	bool rooms_begun, rooms_known, guests_known;
-	uint32_t drained;  /* nodes that get no new shares */
-	uint32_t looks;	   /* for such a node */
-	uint32_t reserved; /* GPUs, for tenants */
-	uint32_t behind;   /* tenants for which all that would do was reserved already */
-};
-
-/* whole.c */
-void wholes_init(struct wholes *wholes, struct needs *needs);
-void wholes_finish(struct wholes *wholes);
-struct whole *whole_touch(struct wholes *wholes, const char *uid, int64_t now);
-struct whole *whole_find(const struct wholes *wholes, const char *uid);
-void wholes_sweep(struct wholes *wholes); /* forgets what this step did not meet */
 /* Who waits now, by rank; before needs_count. */
 void wholes_rank(struct wholes *wholes);
 /* The walk has come to this tenant: keeps for all whole pods that rank before it what they could
  * have. NULL: for the rest of them. */
 void wholes_until(struct wholes *all, const struct pod *tenant, struct emitter *out);
-
-/* Evictions free something for it, that it has not got yet. */
-bool whole_is_held(const struct wholes *wholes, const struct whole *w);
-
-/* reserve.c: tenants among themselves */
 
 #endif
