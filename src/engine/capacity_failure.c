@@ -2,7 +2,7 @@
 #include "capacity_failure.h"
 
 #include "size/explain_gpus.h"
-#include "concerns.h"
+#include "ledger.h"
 
 /* The scheduler tries a pod again within a second or two when what kept it off has gone. */
 #define REFUSED_MS 5000

@@ -3,9 +3,17 @@
  * that came in between stops it. */
 #include "capacity_lifecycle.h"
 
-#include "concerns.h"
-
 #include "model/names.h"
+#include "capacity_failure.h"
+#include "departed_share.h"
+#include "health.h"
+#include "inject.h"
+#include "keeper.h"
+#include "ledger.h"
+#include "needs.h"
+#include "neighbours.h"
+#include "rank.h"
+#include "wholes.h"
 
 static bool has_live_entries(const struct picture *picture, const struct holder *h)
 {

@@ -8,9 +8,10 @@
 #include "model/names.h"
 #include "size/blame.h"
 #include "size/explain_gpus.h"
+#include "ledger.h"
+#include "overuse.h"
 #include "overuse_find.h"
 #include "overuse_tell.h"
-#include "concerns.h"
 
 /* Two looks of an agent, and an answer. */
 #define JUDGE_FOR_MS 5000

@@ -3,8 +3,24 @@
 
 #include "model/names.h"
 #include "model/refusal.h"
+#include "emit_grant.h"
+#include "group.h"
+#include "inject_class.h"
+#include "keeper.h"
+#include "ledger.h"
+#include "needs.h"
+#include "neighbours.h"
+#include "open_gpu.h"
+#include "quota_usage.h"
+#include "rank.h"
+#include "request.h"
 #include "reserve.h"
-#include "concerns.h"
+#include "scheduling.h"
+#include "shun.h"
+#include "turn.h"
+#include "whole.h"
+#include "whole_fit.h"
+#include "wholes.h"
 
 /* Waits for something that is on its way, or for what only we can do. */
 static bool held_back(struct step_time *time, struct waiter *w)

@@ -6,7 +6,9 @@
 #include "departed_share.h"
 
 #include "size/explain.h"
-#include "concerns.h"
+#include "health.h"
+#include "ledger.h"
+#include "quota_usage.h"
 
 static bool node_is_gone(const struct world *world, uint32_t node)
 {

@@ -1,10 +1,11 @@
 /* Steps 5 and 6: what was decided becomes an assumption and an action. */
-#include "concerns.h"
+#include "emit.h"
 
 #include <stdio.h>
 
 #include "model/names.h"
 #include "record/tables.h"
+#include "ledger.h"
 
 struct action *emit(struct emitter *out, enum action_type type)
 {

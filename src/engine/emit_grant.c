@@ -4,7 +4,13 @@
 #include "model/framework.h"
 #include "model/names.h"
 #include "record/tables.h"
-#include "concerns.h"
+#include "departed_share.h"
+#include "inject.h"
+#include "inject_class.h"
+#include "ledger.h"
+#include "resize.h"
+#include "scheduling.h"
+#include "turn.h"
 
 #define MEND_EVERY_MS 10000
 

@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
-#include "concerns.h"
+#include "base/rand.h"
+#include "jobs.h"
+#include "ledger.h"
 
 #define MINUTE_MS 60000
 /* So long the watch may take to show that the deletion began. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "concerns.h"
+#include "ledger.h"
 
 #define HOLD_MS 60000
 

@@ -4,7 +4,19 @@
 #include <stdlib.h>
 
 #include "model/quantity.h"
-#include "concerns.h"
+#include "emit_grant.h"
+#include "inject.h"
+#include "inject_class.h"
+#include "keeper.h"
+#include "ledger.h"
+#include "needs.h"
+#include "neighbours.h"
+#include "open_gpu.h"
+#include "quota_usage.h"
+#include "request.h"
+#include "scheduling.h"
+#include "turn.h"
+#include "whole_fit.h"
 
 static bool gives_back(const struct group *g)
 {

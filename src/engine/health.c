@@ -6,8 +6,9 @@
 
 #include "model/names.h"
 #include "size/explain.h"
-#include "concerns.h"
 #include "world/node_states.h"
+#include "ledger.h"
+#include "orphan.h"
 
 /* So long it must be told healthy: an error that comes back every few seconds is one error. */
 #define WELL_FOR_MS 30000

@@ -3,8 +3,14 @@
 
 #include <stdlib.h>
 
+#include "evict.h"
+#include "keeper.h"
+#include "ledger.h"
+#include "preempt.h"
 #include "preempt_set.h"
-#include "concerns.h"
+#include "rank.h"
+#include "scheduling.h"
+#include "wholes.h"
 
 /* By GPU, and in an order that does not depend on chance. */
 static int by_gpu(const void *a, const void *b)

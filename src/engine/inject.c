@@ -5,7 +5,10 @@
 #include <stdlib.h>
 
 #include "size/explain.h"
-#include "concerns.h"
+#include "capacity_failure.h"
+#include "health.h"
+#include "inject_class.h"
+#include "ledger.h"
 
 /* So long after it was last of use. */
 #define FORGET_MS 3600000

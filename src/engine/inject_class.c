@@ -5,7 +5,8 @@
 #include "model/refusal.h"
 #include "size/explain.h"
 #include "size/explain_gpus.h"
-#include "concerns.h"
+#include "inject.h"
+#include "ledger.h"
 
 /* So long after somebody last was to have a GPU of the node its class is tried, and kept. */
 #define WANTED_MS 60000

@@ -1,8 +1,10 @@
 /* Replay: the records of a journal through a new engine, with every plan compared. */
+#include "journal_state.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "journal_state.h"
+#include "journal.h"
 #include "journal_tables.h"
 
 struct replay {

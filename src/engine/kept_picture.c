@@ -1,8 +1,9 @@
 /* What is kept of a picture, and for how long. */
 #include "kept_picture.h"
 
+#include "base/bits.h"
 #include "size/builtin.h"
-#include "concerns.h"
+#include "ledger.h"
 
 #define LABEL_GPU_MEMORY "nvidia.com/gpu.memory"
 

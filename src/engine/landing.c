@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "concerns.h"
+#include "ledger.h"
 
 /* Takes out of the picture (sign 1), or gives back (-1), what a landing counts there. */
 static void landing_move(struct picture *picture, const struct landing *t, int sign)

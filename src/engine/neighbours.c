@@ -8,8 +8,14 @@
  * somebody who waits requires something, and everywhere those that keep others off. */
 #include "neighbours.h"
 
+#include "base/bits.h"
 #include "model/names.h"
-#include "concerns.h"
+#include "ledger.h"
+#include "needs.h"
+#include "rank.h"
+#include "shun.h"
+#include "wholes.h"
+#include "zoning.h"
 
 static bool is_asked(const struct needs *needs, const char *ns)
 {

@@ -2,7 +2,11 @@
 #include "open_gpu.h"
 
 #include "model/refusal.h"
-#include "concerns.h"
+#include "inject.h"
+#include "inject_class.h"
+#include "ledger.h"
+#include "scale.h"
+#include "standin.h"
 
 /* A new GPU in the picture for a capacity pod that was just asked for. */
 static uint32_t add_opening(struct picture *picture, struct holder *h, uint32_t node)

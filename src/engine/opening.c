@@ -1,6 +1,8 @@
 /* How many capacity pods may be on their way to a GPU at once. */
+#include "opening.h"
+
 #include "model/refusal.h"
-#include "concerns.h"
+#include "ledger.h"
 
 /* On all nodes together. */
 #define OPENING_MAX 256

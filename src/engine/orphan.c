@@ -7,8 +7,9 @@
 #include "model/names.h"
 #include "size/explain.h"
 #include "size/explain_gpus.h"
+#include "evict.h"
+#include "ledger.h"
 #include "search.h"
-#include "concerns.h"
 
 #define RETRY_FIRST_MS 2000
 #define RETRY_CAP_MS   30000

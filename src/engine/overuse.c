@@ -5,10 +5,11 @@
 
 #include "model/names.h"
 #include "size/blame.h"
+#include "world/node_states.h"
+#include "evict.h"
+#include "ledger.h"
 #include "overuse_evict.h"
 #include "overuse_find.h"
-#include "concerns.h"
-#include "world/node_states.h"
 
 /* So many looks in a row begin it and end it. One alone may be the peak of a moment that the next
  * does not show. */

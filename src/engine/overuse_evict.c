@@ -6,11 +6,13 @@
 
 #include "model/gpu.h"
 #include "size/blame.h"
-#include "overuse_find.h"
-#include "concerns.h"
 #include "size/explain_gpus.h"
 #include "world/departed.h"
 #include "world/node_states.h"
+#include "evict.h"
+#include "ledger.h"
+#include "overuse.h"
+#include "overuse_find.h"
 
 /* So long somebody's failure is a reason. */
 #define FAILED_FOR_MS 60000

@@ -3,8 +3,9 @@
 
 #include "model/names.h"
 #include "size/explain_gpus.h"
+#include "ledger.h"
+#include "overuse.h"
 #include "overuse_find.h"
-#include "concerns.h"
 
 #define SENTENCE_MAX 1024
 

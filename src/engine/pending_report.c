@@ -1,14 +1,22 @@
 /* What people are told: why a tenant waits, where it went, and the counts behind the metrics. */
 #include "pending_report.h"
 
-#include "mps.h"
-#include "concerns.h"
-
 #include "engine/node_pools.h"
 #include "model/names.h"
 #include "model/refusal.h"
 #include "size/explain.h"
 #include "size/explain_gpus.h"
+#include "inject_class.h"
+#include "ledger.h"
+#include "mps.h"
+#include "needs.h"
+#include "neighbours.h"
+#include "quota_usage.h"
+#include "rank.h"
+#include "scale.h"
+#include "scheduling.h"
+#include "turn.h"
+#include "wholes.h"
 
 /* C23: after ten seconds or on a new reason, at most one a minute a pod. */
 #define TELL_AFTER_MS 10000

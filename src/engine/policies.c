@@ -2,14 +2,16 @@
  * person wrote on a pod that cannot be read, told on the pod. One pass over the GPU pods, in
  * slices, whenever something that could matter has changed, at most every two seconds. */
 #include "policies.h"
-#include "engine/node_pools.h"
-#include "concerns.h"
 
 #include <stdlib.h>
 
+#include "engine/engine_config.h"
+#include "engine/node_pools.h"
 #include "model/names.h"
 #include "size/ask.h"
 #include "size/explain.h"
+#include "size/policy_resolution.h"
+#include "ledger.h"
 
 #define PASS_EVERY_MS 2000
 /* A status that was asked for and did not show up is asked for again. */

@@ -5,8 +5,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "evict.h"
+#include "incumbent.h"
+#include "inject_class.h"
+#include "ledger.h"
+#include "needs.h"
+#include "neighbours.h"
 #include "preempt_set.h"
-#include "concerns.h"
+#include "quota_usage.h"
+#include "rank.h"
+#include "scheduling.h"
+#include "siege.h"
+#include "whole_fit.h"
+#include "wholes.h"
 
 /* Between two looks of the engine. */
 #define LOOK_MS 100

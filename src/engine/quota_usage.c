@@ -7,7 +7,7 @@
  * they are held; and what this step gives to those that it looked at before. */
 #include "quota_usage.h"
 
-#include "concerns.h"
+#include "ledger.h"
 
 void quotas_begin(struct quotas *quotas)
 {

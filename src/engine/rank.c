@@ -3,9 +3,11 @@
  * What a rank is made of lasts as long as a pod, and thousands wait while a burst is placed. So an
  * order is kept from step to step: whoever has one already stands where it stood, and only the
  * others are compared, with one another and once with those. */
-#include "concerns.h"
+#include "rank.h"
 
 #include <stdlib.h>
+
+#include "ledger.h"
 
 int pod_rank_class(const struct pod *a, const struct pod *b)
 {

@@ -8,7 +8,10 @@
 
 #include "model/names.h"
 #include "owner/owner.h"
-#include "concerns.h"
+#include "evict.h"
+#include "jobs.h"
+#include "ledger.h"
+#include "shun.h"
 
 #define TELL_EVERY_MS 60000
 #define REFUSED_MS    ((int64_t)120000)

@@ -6,7 +6,12 @@
 #include "model/names.h"
 #include "model/quantity.h"
 #include "size/managed.h"
-#include "concerns.h"
+#include "size/policy_resolution.h"
+#include "ledger.h"
+#include "needs.h"
+#include "neighbours.h"
+#include "quota_usage.h"
+#include "scheduling.h"
 
 /* The policy as it is now, not as it was at admission, if a webhook judged the pod at all: whether
  * there is one and it wants shares, its bounds and its number of tenants (C8). */

@@ -4,7 +4,14 @@
  * to it. */
 #include "reserve.h"
 
-#include "concerns.h"
+#include "keeper.h"
+#include "ledger.h"
+#include "needs.h"
+#include "neighbours.h"
+#include "rank.h"
+#include "scheduling.h"
+#include "whole_fit.h"
+#include "wholes.h"
 
 #define PASSED_MOST   100
 #define RESERVED_MOST 64

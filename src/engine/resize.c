@@ -1,7 +1,10 @@
 /* Shares of tenants that run, in the picture of one step, in ledgers, and told. */
 #include "resize.h"
 
-#include "concerns.h"
+#include "model/share.h"
+#include "ledger.h"
+#include "quota_usage.h"
+#include "resizes.h"
 
 /* Whoever wants something has said so by then, after a restart too. */
 #define BEHIND_MS 600000

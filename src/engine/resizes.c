@@ -4,7 +4,10 @@
 
 #include <stdlib.h>
 
-#include "concerns.h"
+#include "model/change.h"
+#include "model/share.h"
+#include "ledger.h"
+#include "quota_usage.h"
 
 /* A write that was answered is shown by the watch, or it is asked for again. */
 #define ASSUME_MS   30000

@@ -1,6 +1,8 @@
 /* The class of capacity pods, kept. */
+#include "runtime.h"
+
 #include "record/tables.h"
-#include "concerns.h"
+#include "ledger.h"
 
 void runtime_take(const struct picture *picture, const struct runtime_class *r)
 {

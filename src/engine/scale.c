@@ -6,8 +6,11 @@
 
 #include "engine/node_pools.h"
 #include "model/names.h"
+#include "ledger.h"
+#include "rank.h"
 #include "scale_where.h"
-#include "concerns.h"
+#include "standin.h"
+#include "wholes.h"
 
 #define COMPANION_HEAD "companion-up-"
 #define GIVE_UP_MS     1200000

@@ -3,7 +3,9 @@
 #include "scale_where.h"
 
 #include "model/names.h"
-#include "concerns.h"
+#include "ledger.h"
+#include "needs.h"
+#include "whole_fit.h"
 
 /* GPU feature discovery labels a node once it is there: no autoscaler knows that before. */
 #define DISCOVERED "nvidia.com/"

@@ -6,7 +6,8 @@
 #include "search.h"
 
 #include "model/names.h"
-#include "concerns.h"
+#include "ledger.h"
+#include "orphan.h"
 
 /* What was searched for long enough in vain is searched for seldom: each time the node's free GPUs
  * are nobody else's for a moment. */

@@ -2,10 +2,11 @@
  * forgotten; what may or may not have happened counts as having happened until the watch tells. */
 #include "settle.h"
 
-#include "concerns.h"
-#include "journal.h"
+#include "base/rand.h"
 #include "model/names.h"
 #include "record/tables.h"
+#include "journal.h"
+#include "ledger.h"
 
 #define AVOID_CONFLICT_MS 5000
 #define AVOID_REFUSED_MS  15000

@@ -7,9 +7,8 @@
 
 #include <string.h>
 
-#include "concerns.h"
-
 #include "size/builtin.h"
+#include "ledger.h"
 
 /* Those who do not mind company: one number a mode of isolation. All others are hashes. */
 #define COMPANY_ANY   1

@@ -1,11 +1,16 @@
 /* Step 2: the picture on which one step decides. GPUs come from capacity pods, shares from their
  * ledgers and from the tenants themselves; where the two differ, the tenant wins, because it is
  * what runs. */
-#include "mps.h"
-#include "state.h"
-#include "void.h"
+#include "snapshot.h"
 
 #include "model/names.h"
+#include "capacity_failure.h"
+#include "departed_share.h"
+#include "inject_class.h"
+#include "mps.h"
+#include "resize.h"
+#include "state.h"
+#include "void.h"
 
 /* The watch may have shown it before the answer came, and shows nothing after that. */
 static void see_acked(struct holder *h)

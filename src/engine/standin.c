@@ -14,8 +14,9 @@
 
 #include "model/names.h"
 #include "model/refusal.h"
+#include "ledger.h"
+#include "scale.h"
 #include "scale_where.h"
-#include "concerns.h"
 
 #define NAME_HEAD "companion-several-"
 /* One that was not made, or that does not go, is asked for again. */

@@ -3,7 +3,25 @@
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 
-#include "concerns.h"
+#include "base/rand.h"
+#include "engine/engine_config.h"
+#include "evict.h"
+#include "health.h"
+#include "inject.h"
+#include "ledger.h"
+#include "needs.h"
+#include "orphan.h"
+#include "overuse.h"
+#include "policies.h"
+#include "preempt.h"
+#include "quota_usage.h"
+#include "rank.h"
+#include "resizes.h"
+#include "scale.h"
+#include "scheduling.h"
+#include "shun.h"
+#include "turn.h"
+#include "wholes.h"
 
 struct pools;
 struct world;

@@ -5,7 +5,7 @@
 
 #include "model/framework.h"
 #include "model/names.h"
-#include "concerns.h"
+#include "ledger.h"
 
 /* A large model takes minutes to load. One that is not Ready by then may never be. */
 #define TURN_MS 600000

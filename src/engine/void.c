@@ -5,7 +5,7 @@
  * or there is room for it again; the entry itself counts as before, for it stands there. */
 #include "void.h"
 
-#include "concerns.h"
+#include "ledger.h"
 
 /* It would be told of this entry, and nothing says yet that it was. */
 static struct waiter *untold(const struct book *book, const struct holder *h, const struct grant *g)

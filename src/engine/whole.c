@@ -3,8 +3,15 @@
 
 #include <stdlib.h>
 
+#include "keeper.h"
+#include "ledger.h"
+#include "needs.h"
+#include "neighbours.h"
+#include "rank.h"
+#include "standin.h"
 #include "whole_drain.h"
-#include "concerns.h"
+#include "whole_fit.h"
+#include "wholes.h"
 
 /* The scheduler tries a pod again within seconds of a GPU getting free, so one that it has left
  * alone for so long has another reason to wait, which nobody judges here. */

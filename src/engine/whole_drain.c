@@ -5,7 +5,10 @@
 #include "whole_drain.h"
 
 #include "size/explain.h"
-#include "concerns.h"
+#include "departed_share.h"
+#include "ledger.h"
+#include "whole_fit.h"
+#include "wholes.h"
 
 #define DRAINED_MAX 16
 #define LOOKS_MAX   64

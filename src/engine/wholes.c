@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-#include "concerns.h"
+#include "ledger.h"
+#include "needs.h"
 
 static bool whole_same(const void *owner, uint32_t slot, const void *key)
 {

@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
-#include "concerns.h"
-#include "needs.h"
 #include "record/tables.h"
+#include "ledger.h"
+#include "needs.h"
 
 #define KEY_MAX ((size_t)1 << 20)
 

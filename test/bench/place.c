@@ -16,8 +16,11 @@
 
 #include "base/rand.h"
 #include "base/str.h"
+#include "engine/engine.h"
 #include "model/names.h"
 #include "model/quantity.h"
+#include "decide.h"
+#include "snapshot.h"
 #include "state.h"
 
 #define GPUS_A_NODE 8

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/str.h"
+#include "engine/engine.h"
 #include "model/names.h"
 #include "overuse_pass.h"
 #include "state.h"
