@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/engine_config.h"
+#include "ledger/engine_config.h"
 #include "model/change.h"
 #include "model/plan.h"
 #include "model/share.h"

@@ -1,8 +1,8 @@
 /* How long a capacity pod is waited for, in each of the ways in which it may not serve. */
 #include "capacity_failure.h"
 
+#include "ledger/ledger.h"
 #include "size/explain_gpus.h"
-#include "ledger.h"
 
 /* The scheduler tries a pod again within a second or two when what kept it off has gone. */
 #define REFUSED_MS 5000

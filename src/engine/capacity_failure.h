@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 /* The scheduler does not bind it, and it can go nowhere else. */
 bool capacity_is_refused(const struct holder *h);

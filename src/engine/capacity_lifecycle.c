@@ -3,13 +3,13 @@
  * that came in between stops it. */
 #include "capacity_lifecycle.h"
 
+#include "ledger/ledger.h"
 #include "model/names.h"
 #include "capacity_failure.h"
 #include "departed_share.h"
 #include "health.h"
 #include "inject.h"
 #include "keeper.h"
-#include "ledger.h"
 #include "needs.h"
 #include "neighbours.h"
 #include "rank.h"

@@ -2,7 +2,7 @@
 #ifndef ENGINE_CAPACITY_LIFECYCLE_H
 #define ENGINE_CAPACITY_LIFECYCLE_H
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 struct injecting;
 struct ranked;

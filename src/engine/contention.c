@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "model/names.h"
 #include "size/blame.h"
 #include "size/explain_gpus.h"
-#include "ledger.h"
 #include "overuse.h"
 #include "overuse_find.h"
 #include "overuse_tell.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 /* One tenant. False: it has never run out of memory. */
 bool failure_look(struct overuses *overuses, const struct world_pod *p, int64_t policy_ms,

@@ -1,13 +1,13 @@
 /* Step 4: where each of those who wait goes. */
 #include "decide.h"
 
+#include "ledger/ledger.h"
 #include "model/names.h"
 #include "model/refusal.h"
 #include "emit_grant.h"
 #include "group.h"
 #include "inject_class.h"
 #include "keeper.h"
-#include "ledger.h"
 #include "needs.h"
 #include "neighbours.h"
 #include "open_gpu.h"

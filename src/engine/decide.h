@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 void decide(struct scheduling *sched, struct emitter *out);
 

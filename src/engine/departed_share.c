@@ -5,9 +5,9 @@
  * node, asked after it was gone, does not list it any more. */
 #include "departed_share.h"
 
+#include "ledger/ledger.h"
 #include "size/explain.h"
 #include "health.h"
-#include "ledger.h"
 #include "quota_usage.h"
 
 static bool node_is_gone(const struct world *world, uint32_t node)

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 /* Does an entry of its ledger, whose tenant is gone, still hold its share? */
 bool departed_holds(const struct picture *picture, const struct holder *h, const char *uid);

@@ -11,9 +11,9 @@
  * taken back while the tenants go on (C11). */
 #include "drain.h"
 
+#include "ledger/ledger.h"
 #include "departed_share.h"
 #include "evict.h"
-#include "ledger.h"
 
 #define UPGRADE_STATE "nvidia.com/gpu-driver-upgrade-state"
 

@@ -3,7 +3,7 @@
 #ifndef ENGINE_DRAIN_H
 #define ENGINE_DRAIN_H
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 void drain_tenants(struct evictions *evictions, struct emitter *out);
 void drain_capacity(

@@ -1,13 +1,13 @@
 /* Steps 5 and 6 for shares: what was decided is written into ledgers, and told to tenants. */
 #include "emit_grant.h"
 
+#include "ledger/ledger.h"
 #include "model/framework.h"
 #include "model/names.h"
 #include "record/tables.h"
 #include "departed_share.h"
 #include "inject.h"
 #include "inject_class.h"
-#include "ledger.h"
 #include "resize.h"
 #include "scheduling.h"
 #include "turn.h"

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
+#include "ledger/nouns.h"
 #include "model/injection.h"
-#include "nouns.h"
 
 struct turns;
 

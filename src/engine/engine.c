@@ -5,6 +5,7 @@
 
 #include "engine/journal.h"
 #include "engine/node_pools.h"
+#include "ledger/settle.h"
 #include "model/names.h"
 #include "record/change.h"
 #include "world/node_states.h"
@@ -24,7 +25,6 @@
 #include "policies.h"
 #include "recycle.h"
 #include "resize.h"
-#include "settle.h"
 #include "snapshot.h"
 #include "standin.h"
 #include "state.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/rand.h"
+#include "ledger/ledger.h"
 #include "jobs.h"
-#include "ledger.h"
 
 #define MINUTE_MS 60000
 /* So long the watch may take to show that the deletion began. */

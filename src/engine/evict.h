@@ -21,10 +21,10 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "jobs.h"
+#include "ledger/nouns.h"
 #include "model/reason.h"
 #include "size/explain.h"
-#include "nouns.h"
+#include "jobs.h"
 
 enum evict_state {
 	EVICT_SENT,    /* the request leaves with this plan */

@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "model/quantity.h"
 #include "emit_grant.h"
 #include "inject.h"
 #include "inject_class.h"
 #include "keeper.h"
-#include "ledger.h"
 #include "needs.h"
 #include "neighbours.h"
 #include "open_gpu.h"

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 /* True: there might be GPUs for it, and none fit it now. */
 bool group_decide(struct scheduling *sched, struct waiter *w, struct emitter *out);

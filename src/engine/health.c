@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "model/names.h"
 #include "size/explain.h"
 #include "world/node_states.h"
-#include "ledger.h"
 #include "orphan.h"
 
 /* So long it must be told healthy: an error that comes back every few seconds is one error. */

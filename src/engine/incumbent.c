@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "evict.h"
 #include "keeper.h"
-#include "ledger.h"
 #include "preempt.h"
 #include "preempt_set.h"
 #include "rank.h"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 struct contest;
 struct preempting;

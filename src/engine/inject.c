@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "size/explain.h"
 #include "capacity_failure.h"
 #include "health.h"
 #include "inject_class.h"
-#include "ledger.h"
 
 /* So long after it was last of use. */
 #define FORGET_MS 3600000

@@ -25,9 +25,9 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/vec.h"
+#include "ledger/nouns.h"
 #include "model/injection.h"
 #include "model/pod.h"
-#include "nouns.h"
 
 struct ailments;
 

@@ -2,11 +2,11 @@
  * be tried for them. */
 #include "inject_class.h"
 
+#include "ledger/ledger.h"
 #include "model/refusal.h"
 #include "size/explain.h"
 #include "size/explain_gpus.h"
 #include "inject.h"
-#include "ledger.h"
 
 /* So long after somebody last was to have a GPU of the node its class is tried, and kept. */
 #define WANTED_MS 60000

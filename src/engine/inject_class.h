@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ledger/nouns.h"
 #include "inject.h"
-#include "nouns.h"
 
 bool inject_knows_for(const struct injecting *inject, const struct holder *h,
 	const struct pod *tenant, enum inject_form *ret_form);

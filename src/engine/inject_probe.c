@@ -5,13 +5,13 @@
 #include <stdlib.h>
 
 #include "base/rand.h"
+#include "ledger/ledger.h"
 #include "model/names.h"
 #include "record/tables.h"
 #include "size/explain.h"
 #include "size/explain_gpus.h"
 #include "inject.h"
 #include "inject_class.h"
-#include "ledger.h"
 
 /* The image is there and the node is the capacity pod's: whoever is silent for longer than this
  * waits for something else. */

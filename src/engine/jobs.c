@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "evict.h"
-#include "ledger.h"
 
 #define FIRST_MS 2000
 #define CAP_MS	 60000

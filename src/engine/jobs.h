@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 enum job_says {
 	JOB_ASKED,    /* the answer is under way */

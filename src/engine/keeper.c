@@ -1,7 +1,7 @@
 /* What is kept, and what a tenant lacks on a GPU that could be kept for it. */
 #include "keeper.h"
 
-#include "ledger.h"
+#include "ledger/ledger.h"
 #include "wholes.h"
 
 uint32_t keeper_add(struct wholes *wholes, const struct pod *pod, bool whole)

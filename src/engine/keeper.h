@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 struct place_gpu;
 struct place_keep;

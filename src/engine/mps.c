@@ -1,11 +1,11 @@
 /* Which GPUs of mode MPS take no new tenants. */
 #include "mps.h"
 
+#include "ledger/ledger.h"
 #include "size/explain.h"
 #include "size/explain_gpus.h"
 #include "world/node_states.h"
 #include "health.h"
-#include "ledger.h"
 
 /* The last that its agent told since the capacity pod is there; NULL: nothing. */
 static const struct node_state *state_of(const struct world *world, const struct holder *h)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 /* It is told not to be active. */
 bool mps_is_ill(const struct picture *picture, const struct holder *h);

@@ -2,7 +2,7 @@
  * nobody asks for is not counted. */
 #include "needs.h"
 
-#include "ledger.h"
+#include "ledger/ledger.h"
 #include "neighbours.h"
 #include "rank.h"
 #include "wholes.h"

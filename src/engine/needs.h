@@ -6,10 +6,10 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "ledger/nouns.h"
 #include "model/pod.h"
 #include "model/reason.h"
 #include "model/volume.h"
-#include "nouns.h"
 #include "zoning.h"
 
 struct ranked;

@@ -9,8 +9,8 @@
 #include "neighbours.h"
 
 #include "base/bits.h"
+#include "ledger/ledger.h"
 #include "model/names.h"
-#include "ledger.h"
 #include "needs.h"
 #include "rank.h"
 #include "shun.h"

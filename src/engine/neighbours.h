@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 struct ranked;
 

@@ -1,10 +1,10 @@
 /* One more GPU for a tenant that waits: a capacity pod is asked for, and stands in the picture. */
 #include "open_gpu.h"
 
+#include "ledger/ledger.h"
 #include "model/refusal.h"
 #include "inject.h"
 #include "inject_class.h"
-#include "ledger.h"
 #include "scale.h"
 #include "standin.h"
 

@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "model/names.h"
 #include "size/explain.h"
 #include "size/explain_gpus.h"
 #include "evict.h"
-#include "ledger.h"
 #include "search.h"
 
 #define RETRY_FIRST_MS 2000

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 struct orphan {
 	char *uuid;    /* owned */

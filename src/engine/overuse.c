@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "model/names.h"
 #include "size/blame.h"
 #include "world/node_states.h"
 #include "evict.h"
-#include "ledger.h"
 #include "overuse_evict.h"
 #include "overuse_find.h"
 

@@ -19,8 +19,8 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "engine/engine_config.h"
-#include "nouns.h"
+#include "ledger/engine_config.h"
+#include "ledger/nouns.h"
 
 /* A tenant that was seen over its share of one GPU. */
 struct overuse {

@@ -4,13 +4,13 @@
 
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "model/gpu.h"
 #include "size/blame.h"
 #include "size/explain_gpus.h"
 #include "world/departed.h"
 #include "world/node_states.h"
 #include "evict.h"
-#include "ledger.h"
 #include "overuse.h"
 #include "overuse_find.h"
 

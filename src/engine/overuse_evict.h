@@ -2,7 +2,7 @@
 #ifndef ENGINE_OVERUSE_EVICT_H
 #define ENGINE_OVERUSE_EVICT_H
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 /* GPUs of the node that is judged, on which somebody must go */
 void crowds_relieve(struct overuses *all, struct emitter *out);

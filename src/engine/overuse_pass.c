@@ -2,10 +2,10 @@
  * who is told of it, and what is forgotten, may wait for the next. */
 #include "overuse_pass.h"
 
-#include "engine/engine_config.h"
+#include "ledger/engine_config.h"
+#include "ledger/ledger.h"
 #include "world/node_states.h"
 #include "contention.h"
-#include "ledger.h"
 #include "overuse.h"
 #include "overuse_find.h"
 #include "overuse_tell.h"

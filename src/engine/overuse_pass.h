@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/engine_config.h"
-#include "nouns.h"
+#include "ledger/engine_config.h"
+#include "ledger/nouns.h"
 
 /* A pass begins once a second, whatever calls it. */
 void overuse_tend(struct overuses *all);

@@ -1,9 +1,9 @@
 /* What is said of who uses more than its share of memory: one tenant of a node that was judged. */
 #include "overuse_tell.h"
 
+#include "ledger/ledger.h"
 #include "model/names.h"
 #include "size/explain_gpus.h"
-#include "ledger.h"
 #include "overuse.h"
 #include "overuse_find.h"
 

@@ -2,8 +2,8 @@
 #ifndef ENGINE_OVERUSE_TELL_H
 #define ENGINE_OVERUSE_TELL_H
 
+#include "ledger/nouns.h"
 #include "model/reason.h"
-#include "nouns.h"
 
 struct action;
 

@@ -2,12 +2,12 @@
 #include "pending_report.h"
 
 #include "engine/node_pools.h"
+#include "ledger/ledger.h"
 #include "model/names.h"
 #include "model/refusal.h"
 #include "size/explain.h"
 #include "size/explain_gpus.h"
 #include "inject_class.h"
-#include "ledger.h"
 #include "mps.h"
 #include "needs.h"
 #include "neighbours.h"

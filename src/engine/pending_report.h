@@ -2,7 +2,7 @@
 #ifndef ENGINE_PENDING_REPORT_H
 #define ENGINE_PENDING_REPORT_H
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 void report_waiting(struct scheduling *sched, struct emitter *out);
 

@@ -5,13 +5,13 @@
 
 #include <stdlib.h>
 
-#include "engine/engine_config.h"
 #include "engine/node_pools.h"
+#include "ledger/engine_config.h"
+#include "ledger/ledger.h"
 #include "model/names.h"
 #include "size/ask.h"
 #include "size/explain.h"
 #include "size/policy_resolution.h"
-#include "ledger.h"
 
 #define PASS_EVERY_MS 2000
 /* A status that was asked for and did not show up is asked for again. */

@@ -9,9 +9,9 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "engine/engine_config.h"
+#include "ledger/engine_config.h"
+#include "ledger/nouns.h"
 #include "size/policy_resolution.h"
-#include "nouns.h"
 
 struct pools;
 

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "evict.h"
 #include "incumbent.h"
 #include "inject_class.h"
-#include "ledger.h"
 #include "needs.h"
 #include "neighbours.h"
 #include "preempt_set.h"

@@ -17,11 +17,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/vec.h"
 #include "base/str.h"
+#include "base/vec.h"
+#include "ledger/nouns.h"
 #include "evict.h"
 #include "incumbent.h"
-#include "nouns.h"
 #include "siege.h"
 
 struct preempting {

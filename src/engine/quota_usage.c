@@ -7,7 +7,7 @@
  * they are held; and what this step gives to those that it looked at before. */
 #include "quota_usage.h"
 
-#include "ledger.h"
+#include "ledger/ledger.h"
 
 void quotas_begin(struct quotas *quotas)
 {

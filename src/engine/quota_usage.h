@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 /* What a quota leaves for one waiter, whose own charge is not in `used_milli`. */
 struct quota_view {

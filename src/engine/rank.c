@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "ledger.h"
+#include "ledger/ledger.h"
 
 int pod_rank_class(const struct pod *a, const struct pod *b)
 {

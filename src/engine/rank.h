@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 /* One of those who are ranked. */
 struct candidate {

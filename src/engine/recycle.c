@@ -6,11 +6,11 @@
  * Job, which is read then (jobs.h). */
 #include "recycle.h"
 
+#include "ledger/ledger.h"
 #include "model/names.h"
 #include "owner/owner.h"
 #include "evict.h"
 #include "jobs.h"
-#include "ledger.h"
 #include "shun.h"
 
 #define TELL_EVERY_MS 60000

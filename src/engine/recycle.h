@@ -2,7 +2,7 @@
 #ifndef ENGINE_RECYCLE_H
 #define ENGINE_RECYCLE_H
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 void recycle_tenants(struct evictions *evictions, struct shuns *shuns, struct emitter *out);
 

@@ -2,12 +2,12 @@
  * its quotas, with its volumes and its neighbours. */
 #include "request.h"
 
+#include "ledger/ledger.h"
 #include "model/framework.h"
 #include "model/names.h"
 #include "model/quantity.h"
 #include "size/managed.h"
 #include "size/policy_resolution.h"
-#include "ledger.h"
 #include "needs.h"
 #include "neighbours.h"
 #include "quota_usage.h"

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 struct claims_of;
 

@@ -4,8 +4,8 @@
  * to it. */
 #include "reserve.h"
 
+#include "ledger/ledger.h"
 #include "keeper.h"
-#include "ledger.h"
 #include "needs.h"
 #include "neighbours.h"
 #include "rank.h"

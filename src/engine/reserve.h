@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 /* It was looked for a GPU for this tenant; `lacks`: in vain, although there may be one later. */
 void reserve_judge(struct scheduling *sched, struct waiter *w, bool lacks);

@@ -1,8 +1,8 @@
 /* Shares of tenants that run, in the picture of one step, in ledgers, and told. */
 #include "resize.h"
 
+#include "ledger/ledger.h"
 #include "model/share.h"
-#include "ledger.h"
 #include "quota_usage.h"
 #include "resizes.h"
 

@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 #include "resizes.h"
 
 void resizes_begin(struct resizes *resizes); /* of a picture */

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "model/change.h"
 #include "model/share.h"
-#include "ledger.h"
 #include "quota_usage.h"
 
 /* A write that was answered is shown by the watch, or it is asked for again. */

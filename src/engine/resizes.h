@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "model/share.h"
+#include "ledger/nouns.h"
 #include "model/recommendation.h"
-#include "nouns.h"
+#include "model/share.h"
 
 struct change;
 

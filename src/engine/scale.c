@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "engine/node_pools.h"
+#include "ledger/ledger.h"
 #include "model/names.h"
-#include "ledger.h"
 #include "rank.h"
 #include "scale_where.h"
 #include "standin.h"

@@ -22,8 +22,8 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "ledger/nouns.h"
 #include "model/plan.h"
-#include "nouns.h"
 #include "standin.h"
 
 struct pools;

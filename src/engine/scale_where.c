@@ -2,8 +2,8 @@
  * constraints of a capacity pod. */
 #include "scale_where.h"
 
+#include "ledger/ledger.h"
 #include "model/names.h"
-#include "ledger.h"
 #include "needs.h"
 #include "whole_fit.h"
 

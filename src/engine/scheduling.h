@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "nouns.h"
-#include "picture.h"
+#include "ledger/nouns.h"
+#include "ledger/picture.h"
 
 struct injecting;
 struct openings;

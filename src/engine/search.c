@@ -5,8 +5,8 @@
  * scheduler, ahead of everybody else by its priority, for the moment at which the GPU is free. */
 #include "search.h"
 
+#include "ledger/ledger.h"
 #include "model/names.h"
-#include "ledger.h"
 #include "orphan.h"
 
 /* What was searched for long enough in vain is searched for seldom: each time the node's free GPUs

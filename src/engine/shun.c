@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "model/change.h"
-#include "ledger.h"
 
 /* More than any GPU has: nothing fits what is left. */
 #define OUT_OF_SIGHT ((int64_t)4 * MODEL_GPU_MILLI)

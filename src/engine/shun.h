@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 struct change;
 

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "evict.h"
 #include "incumbent.h"
-#include "ledger.h"
 #include "preempt.h"
 #include "preempt_set.h"
 #include "scheduling.h"

@@ -3,6 +3,7 @@
  * what runs. */
 #include "snapshot.h"
 
+#include "ledger/void.h"
 #include "model/names.h"
 #include "capacity_failure.h"
 #include "departed_share.h"
@@ -10,7 +11,6 @@
 #include "mps.h"
 #include "resize.h"
 #include "state.h"
-#include "void.h"
 
 /* The watch may have shown it before the answer came, and shows nothing after that. */
 static void see_acked(struct holder *h)

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "model/names.h"
 #include "model/refusal.h"
-#include "ledger.h"
 #include "scale.h"
 #include "scale_where.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 struct scale_bin;
 struct unpack;

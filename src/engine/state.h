@@ -4,11 +4,11 @@
 #define ENGINE_STATE_H
 
 #include "base/rand.h"
-#include "engine/engine_config.h"
+#include "ledger/engine_config.h"
+#include "ledger/ledger.h"
 #include "evict.h"
 #include "health.h"
 #include "inject.h"
-#include "ledger.h"
 #include "needs.h"
 #include "orphan.h"
 #include "overuse.h"

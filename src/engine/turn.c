@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "model/framework.h"
 #include "model/names.h"
-#include "ledger.h"
 
 /* A large model takes minutes to load. One that is not Ready by then may never be. */
 #define TURN_MS 600000

@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/vec.h"
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 /* A tenant that starts. */
 struct turn {

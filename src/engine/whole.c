@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "keeper.h"
-#include "ledger.h"
 #include "needs.h"
 #include "neighbours.h"
 #include "rank.h"

@@ -4,7 +4,7 @@
 #ifndef ENGINE_WHOLE_H
 #define ENGINE_WHOLE_H
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 /* Who waits now, by rank; before needs_count. */
 void wholes_rank(struct wholes *wholes);

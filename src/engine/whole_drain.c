@@ -4,9 +4,9 @@
  * nodes. */
 #include "whole_drain.h"
 
+#include "ledger/ledger.h"
 #include "size/explain.h"
 #include "departed_share.h"
-#include "ledger.h"
 #include "whole_fit.h"
 #include "wholes.h"
 

@@ -2,7 +2,7 @@
 #ifndef ENGINE_WHOLE_DRAIN_H
 #define ENGINE_WHOLE_DRAIN_H
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 struct whole;
 

@@ -1,7 +1,7 @@
 /* On which nodes a whole pod could run, if capacity pods that nobody needs were gone. */
 #include "whole_fit.h"
 
-#include "ledger.h"
+#include "ledger/ledger.h"
 #include "wholes.h"
 
 /* No entry, no tenant, nobody in this round who ranks higher and has chosen it, and no write under

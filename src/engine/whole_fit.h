@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 /* Some share was taken out of the picture: what is idle may be so no more. */
 void wholes_picture_changed(struct wholes *wholes);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "ledger.h"
+#include "ledger/ledger.h"
 #include "needs.h"
 
 static bool whole_same(const void *owner, uint32_t slot, const void *key)

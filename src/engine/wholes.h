@@ -7,11 +7,11 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "keeper.h"
+#include "ledger/nouns.h"
 #include "model/plan.h"
 #include "model/pod.h"
 #include "place/place.h"
-#include "nouns.h"
+#include "keeper.h"
 
 /* Rests grow so often. */
 #define WHOLE_RESTS_MAX 4

@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
+#include "ledger/ledger.h"
 #include "record/tables.h"
-#include "ledger.h"
 #include "needs.h"
 
 #define KEY_MAX ((size_t)1 << 20)

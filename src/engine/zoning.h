@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "nouns.h"
+#include "ledger/nouns.h"
 
 struct neighbour_term;
 
