@@ -9,7 +9,7 @@
 #include "certificates/certs.h"
 #include "control/control.h"
 #include "crash.h"
-#include "engine/node_pools.h"
+#include "demand/node_pools.h"
 #include "lookup/follow.h"
 #include "gate/gate.h"
 #include "group_status.h"

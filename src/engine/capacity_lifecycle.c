@@ -3,17 +3,17 @@
  * that came in between stops it. */
 #include "capacity_lifecycle.h"
 
+#include "demand/keeper.h"
+#include "demand/needs.h"
+#include "demand/neighbours.h"
+#include "demand/rank.h"
+#include "demand/wholes.h"
 #include "ledger/ledger.h"
 #include "model/names.h"
 #include "capacity_failure.h"
 #include "departed_share.h"
 #include "health.h"
 #include "inject.h"
-#include "keeper.h"
-#include "needs.h"
-#include "neighbours.h"
-#include "rank.h"
-#include "wholes.h"
 
 static bool has_live_entries(const struct picture *picture, const struct holder *h)
 {

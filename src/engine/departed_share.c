@@ -5,10 +5,10 @@
  * node, asked after it was gone, does not list it any more. */
 #include "departed_share.h"
 
+#include "demand/quota_usage.h"
 #include "ledger/ledger.h"
 #include "size/explain.h"
 #include "health.h"
-#include "quota_usage.h"
 
 static bool node_is_gone(const struct world *world, uint32_t node)
 {

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "demand/node_pools.h"
 #include "engine/journal.h"
-#include "engine/node_pools.h"
 #include "ledger/settle.h"
 #include "model/names.h"
 #include "record/change.h"

@@ -3,20 +3,20 @@
 
 #include <stdlib.h>
 
+#include "demand/keeper.h"
+#include "demand/needs.h"
+#include "demand/neighbours.h"
+#include "demand/quota_usage.h"
+#include "demand/whole_fit.h"
 #include "ledger/ledger.h"
 #include "model/quantity.h"
 #include "emit_grant.h"
 #include "inject.h"
 #include "inject_class.h"
-#include "keeper.h"
-#include "needs.h"
-#include "neighbours.h"
 #include "open_gpu.h"
-#include "quota_usage.h"
 #include "request.h"
 #include "scheduling.h"
 #include "turn.h"
-#include "whole_fit.h"
 
 static bool gives_back(const struct group *g)
 {

@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
+#include "demand/keeper.h"
+#include "demand/rank.h"
+#include "demand/wholes.h"
 #include "ledger/ledger.h"
 #include "evict.h"
-#include "keeper.h"
 #include "preempt.h"
 #include "preempt_set.h"
-#include "rank.h"
 #include "scheduling.h"
-#include "wholes.h"
 
 /* By GPU, and in an order that does not depend on chance. */
 static int by_gpu(const void *a, const void *b)

@@ -1,7 +1,12 @@
 /* What people are told: why a tenant waits, where it went, and the counts behind the metrics. */
 #include "pending_report.h"
 
-#include "engine/node_pools.h"
+#include "demand/needs.h"
+#include "demand/neighbours.h"
+#include "demand/node_pools.h"
+#include "demand/quota_usage.h"
+#include "demand/rank.h"
+#include "demand/wholes.h"
 #include "ledger/ledger.h"
 #include "model/names.h"
 #include "model/refusal.h"
@@ -9,14 +14,9 @@
 #include "size/explain_gpus.h"
 #include "inject_class.h"
 #include "mps.h"
-#include "needs.h"
-#include "neighbours.h"
-#include "quota_usage.h"
-#include "rank.h"
 #include "scale.h"
 #include "scheduling.h"
 #include "turn.h"
-#include "wholes.h"
 
 /* C23: after ten seconds or on a new reason, at most one a minute a pod. */
 #define TELL_AFTER_MS 10000

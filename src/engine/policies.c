@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "engine/node_pools.h"
+#include "demand/node_pools.h"
 #include "ledger/engine_config.h"
 #include "ledger/ledger.h"
 #include "model/names.h"

@@ -5,19 +5,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "demand/needs.h"
+#include "demand/neighbours.h"
+#include "demand/quota_usage.h"
+#include "demand/rank.h"
+#include "demand/whole_fit.h"
+#include "demand/wholes.h"
 #include "ledger/ledger.h"
 #include "evict.h"
 #include "incumbent.h"
 #include "inject_class.h"
-#include "needs.h"
-#include "neighbours.h"
 #include "preempt_set.h"
-#include "quota_usage.h"
-#include "rank.h"
 #include "scheduling.h"
 #include "siege.h"
-#include "whole_fit.h"
-#include "wholes.h"
 
 /* Between two looks of the engine. */
 #define LOOK_MS 100

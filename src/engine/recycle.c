@@ -6,12 +6,12 @@
  * Job, which is read then (jobs.h). */
 #include "recycle.h"
 
+#include "demand/shun.h"
 #include "ledger/ledger.h"
 #include "model/names.h"
 #include "owner/owner.h"
 #include "evict.h"
 #include "jobs.h"
-#include "shun.h"
 
 #define TELL_EVERY_MS 60000
 #define REFUSED_MS    ((int64_t)120000)

@@ -2,15 +2,15 @@
  * its quotas, with its volumes and its neighbours. */
 #include "request.h"
 
+#include "demand/needs.h"
+#include "demand/neighbours.h"
+#include "demand/quota_usage.h"
 #include "ledger/ledger.h"
 #include "model/framework.h"
 #include "model/names.h"
 #include "model/quantity.h"
 #include "size/managed.h"
 #include "size/policy_resolution.h"
-#include "needs.h"
-#include "neighbours.h"
-#include "quota_usage.h"
 #include "scheduling.h"
 
 /* The policy as it is now, not as it was at admission, if a webhook judged the pod at all: whether

@@ -4,14 +4,14 @@
  * to it. */
 #include "reserve.h"
 
+#include "demand/keeper.h"
+#include "demand/needs.h"
+#include "demand/neighbours.h"
+#include "demand/rank.h"
+#include "demand/whole_fit.h"
+#include "demand/wholes.h"
 #include "ledger/ledger.h"
-#include "keeper.h"
-#include "needs.h"
-#include "neighbours.h"
-#include "rank.h"
 #include "scheduling.h"
-#include "whole_fit.h"
-#include "wholes.h"
 
 #define PASSED_MOST   100
 #define RESERVED_MOST 64

@@ -1,9 +1,9 @@
 /* Shares of tenants that run, in the picture of one step, in ledgers, and told. */
 #include "resize.h"
 
+#include "demand/quota_usage.h"
 #include "ledger/ledger.h"
 #include "model/share.h"
-#include "quota_usage.h"
 #include "resizes.h"
 
 /* Whoever wants something has said so by then, after a restart too. */

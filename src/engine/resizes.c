@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
+#include "demand/quota_usage.h"
 #include "ledger/ledger.h"
 #include "model/change.h"
 #include "model/share.h"
-#include "quota_usage.h"
 
 /* A write that was answered is shown by the watch, or it is asked for again. */
 #define ASSUME_MS   30000

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/node_pools.h"
+#include "demand/node_pools.h"
+#include "demand/rank.h"
+#include "demand/wholes.h"
 #include "ledger/ledger.h"
 #include "model/names.h"
-#include "rank.h"
 #include "scale_where.h"
 #include "standin.h"
-#include "wholes.h"
 
 #define COMPANION_HEAD "companion-up-"
 #define GIVE_UP_MS     1200000

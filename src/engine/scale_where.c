@@ -2,10 +2,10 @@
  * constraints of a capacity pod. */
 #include "scale_where.h"
 
+#include "demand/needs.h"
+#include "demand/whole_fit.h"
 #include "ledger/ledger.h"
 #include "model/names.h"
-#include "needs.h"
-#include "whole_fit.h"
 
 /* GPU feature discovery labels a node once it is there: no autoscaler knows that before. */
 #define DISCOVERED "nvidia.com/"

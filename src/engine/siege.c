@@ -3,13 +3,13 @@
 
 #include <stdlib.h>
 
+#include "demand/wholes.h"
 #include "ledger/ledger.h"
 #include "evict.h"
 #include "incumbent.h"
 #include "preempt.h"
 #include "preempt_set.h"
 #include "scheduling.h"
-#include "wholes.h"
 
 static int32_t priority_of(const struct siege_want *want)
 {

@@ -4,24 +4,24 @@
 #define ENGINE_STATE_H
 
 #include "base/rand.h"
+#include "demand/needs.h"
+#include "demand/quota_usage.h"
+#include "demand/rank.h"
+#include "demand/shun.h"
+#include "demand/wholes.h"
 #include "ledger/engine_config.h"
 #include "ledger/ledger.h"
 #include "evict.h"
 #include "health.h"
 #include "inject.h"
-#include "needs.h"
 #include "orphan.h"
 #include "overuse.h"
 #include "policies.h"
 #include "preempt.h"
-#include "quota_usage.h"
-#include "rank.h"
 #include "resizes.h"
 #include "scale.h"
 #include "scheduling.h"
-#include "shun.h"
 #include "turn.h"
-#include "wholes.h"
 
 struct pools;
 struct world;

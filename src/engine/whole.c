@@ -3,15 +3,15 @@
 
 #include <stdlib.h>
 
+#include "demand/keeper.h"
+#include "demand/needs.h"
+#include "demand/neighbours.h"
+#include "demand/rank.h"
+#include "demand/whole_fit.h"
+#include "demand/wholes.h"
 #include "ledger/ledger.h"
-#include "keeper.h"
-#include "needs.h"
-#include "neighbours.h"
-#include "rank.h"
 #include "standin.h"
 #include "whole_drain.h"
-#include "whole_fit.h"
-#include "wholes.h"
 
 /* The scheduler tries a pod again within seconds of a GPU getting free, so one that it has left
  * alone for so long has another reason to wait, which nobody judges here. */

@@ -4,11 +4,11 @@
  * nodes. */
 #include "whole_drain.h"
 
+#include "demand/whole_fit.h"
+#include "demand/wholes.h"
 #include "ledger/ledger.h"
 #include "size/explain.h"
 #include "departed_share.h"
-#include "whole_fit.h"
-#include "wholes.h"
 
 #define DRAINED_MAX 16
 #define LOOKS_MAX   64

@@ -1,5 +1,5 @@
 /* The nodes of a world as few kinds of them. */
-#include "engine/node_pools.h"
+#include "demand/node_pools.h"
 
 #include <stdlib.h>
 

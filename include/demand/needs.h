@@ -1,16 +1,16 @@
 /* What a step must know of nodes and neighbours beside sums, once it is known who waits. All of it
  * is made anew in every step. */
-#ifndef ENGINE_NEEDS_H
-#define ENGINE_NEEDS_H
+#ifndef DEMAND_NEEDS_H
+#define DEMAND_NEEDS_H
 
 #include "base/alloc.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "demand/zoning.h"
 #include "ledger/nouns.h"
 #include "model/pod.h"
 #include "model/reason.h"
 #include "model/volume.h"
-#include "zoning.h"
 
 struct ranked;
 

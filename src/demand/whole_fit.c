@@ -1,8 +1,8 @@
 /* On which nodes a whole pod could run, if capacity pods that nobody needs were gone. */
-#include "whole_fit.h"
+#include "demand/whole_fit.h"
 
+#include "demand/wholes.h"
 #include "ledger/ledger.h"
-#include "wholes.h"
 
 /* No entry, no tenant, nobody in this round who ranks higher and has chosen it, and no write under
  * way. One that was asked for and refused is not there at all. */

@@ -1,17 +1,17 @@
 /* C16, C17. Pods that ask for whole GPUs and that the scheduler has looked for in vain: what is
  * remembered of each, and what a step finds out about them. Who serves them is whole.c. Nothing
  * here fails. */
-#ifndef ENGINE_WHOLES_H
-#define ENGINE_WHOLES_H
+#ifndef DEMAND_WHOLES_H
+#define DEMAND_WHOLES_H
 
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "demand/keeper.h"
 #include "ledger/nouns.h"
 #include "model/plan.h"
 #include "model/pod.h"
 #include "place/place.h"
-#include "keeper.h"
 
 /* Rests grow so often. */
 #define WHOLE_RESTS_MAX 4

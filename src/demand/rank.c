@@ -3,7 +3,7 @@
  * What a rank is made of lasts as long as a pod, and thousands wait while a burst is placed. So an
  * order is kept from step to step: whoever has one already stands where it stood, and only the
  * others are compared, with one another and once with those. */
-#include "rank.h"
+#include "demand/rank.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* What of each ResourceQuota is taken, in the picture of one step (C7). The world has the sums of
  * what pods show; the picture adds what nobody shows yet. Nothing here fails or lasts. */
-#ifndef ENGINE_QUOTA_USAGE_H
-#define ENGINE_QUOTA_USAGE_H
+#ifndef DEMAND_QUOTA_USAGE_H
+#define DEMAND_QUOTA_USAGE_H
 
 #include <stdint.h>
 

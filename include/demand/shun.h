@@ -7,8 +7,8 @@
  * while.
  *
  * Both are remembered by this process alone, for one term. Nothing here fails. */
-#ifndef ENGINE_SHUN_H
-#define ENGINE_SHUN_H
+#ifndef DEMAND_SHUN_H
+#define DEMAND_SHUN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Whom GPUs and nodes are kept for in the picture of a step, by number, and what is missing on a
  * GPU for a share. Nothing here fails or lasts. */
-#ifndef ENGINE_KEEPER_H
-#define ENGINE_KEEPER_H
+#ifndef DEMAND_KEEPER_H
+#define DEMAND_KEEPER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
  * enough to know, the answer is what it is where nothing is known: a node could.
  *
  * The pools are the caller's and of one world. Nothing here fails. */
-#ifndef ENGINE_NODE_POOLS_H
-#define ENGINE_NODE_POOLS_H
+#ifndef DEMAND_NODE_POOLS_H
+#define DEMAND_NODE_POOLS_H
 
 #include <stdbool.h>
 

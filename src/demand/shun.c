@@ -1,5 +1,5 @@
 /* A few pairs of workload and GPU or node, each for a time. */
-#include "shun.h"
+#include "demand/shun.h"
 
 #include <stdlib.h>
 

@@ -6,16 +6,16 @@
  *
  * Who is there is gathered once a step, and only if anybody asks: of the namespaces of which
  * somebody who waits requires something, and everywhere those that keep others off. */
-#include "neighbours.h"
+#include "demand/neighbours.h"
 
 #include "base/bits.h"
+#include "demand/needs.h"
+#include "demand/rank.h"
+#include "demand/shun.h"
+#include "demand/wholes.h"
+#include "demand/zoning.h"
 #include "ledger/ledger.h"
 #include "model/names.h"
-#include "needs.h"
-#include "rank.h"
-#include "shun.h"
-#include "wholes.h"
-#include "zoning.h"
 
 static bool is_asked(const struct needs *needs, const char *ns)
 {

@@ -1,8 +1,8 @@
 /* What is kept, and what a tenant lacks on a GPU that could be kept for it. */
-#include "keeper.h"
+#include "demand/keeper.h"
 
+#include "demand/wholes.h"
 #include "ledger/ledger.h"
-#include "wholes.h"
 
 uint32_t keeper_add(struct wholes *wholes, const struct pod *pod, bool whole)
 {

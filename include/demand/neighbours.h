@@ -1,6 +1,6 @@
 /* What pods with GPUs require of each other. Nothing here fails. */
-#ifndef ENGINE_NEIGHBOURS_H
-#define ENGINE_NEIGHBOURS_H
+#ifndef DEMAND_NEIGHBOURS_H
+#define DEMAND_NEIGHBOURS_H
 
 #include <stdint.h>
 

@@ -1,11 +1,11 @@
 /* The pods that wait for whole GPUs, from the step that first meets one to the one that misses it.
  */
-#include "wholes.h"
+#include "demand/wholes.h"
 
 #include <stdlib.h>
 
+#include "demand/needs.h"
 #include "ledger/ledger.h"
-#include "needs.h"
 
 static bool whole_same(const void *owner, uint32_t slot, const void *key)
 {

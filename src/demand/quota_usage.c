@@ -5,7 +5,7 @@
  * what nobody shows yet and may come to run: entries of ledgers whose tenant still waits, those of
  * a write under way among them; placements that may land; the shares of tenants that are gone while
  * they are held; and what this step gives to those that it looked at before. */
-#include "quota_usage.h"
+#include "demand/quota_usage.h"
 
 #include "ledger/ledger.h"
 

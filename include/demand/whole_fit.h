@@ -1,6 +1,6 @@
 /* On which nodes a pod that asks for whole GPUs could run. Nothing here fails. */
-#ifndef ENGINE_WHOLE_FIT_H
-#define ENGINE_WHOLE_FIT_H
+#ifndef DEMAND_WHOLE_FIT_H
+#define DEMAND_WHOLE_FIT_H
 
 #include <stdbool.h>
 #include <stdint.h>

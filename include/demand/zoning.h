@@ -1,6 +1,6 @@
 /* The domains of a topology spread, as the scheduler counts them. Nothing here fails. */
-#ifndef ENGINE_ZONING_H
-#define ENGINE_ZONING_H
+#ifndef DEMAND_ZONING_H
+#define DEMAND_ZONING_H
 
 #include <stdint.h>
 

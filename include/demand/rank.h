@@ -1,6 +1,6 @@
 /* Step 3 of the engine: who waits, in the order in which they are looked at. Nothing here fails. */
-#ifndef ENGINE_RANK_H
-#define ENGINE_RANK_H
+#ifndef DEMAND_RANK_H
+#define DEMAND_RANK_H
 
 #include <stdint.h>
 

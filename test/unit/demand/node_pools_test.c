@@ -1,5 +1,5 @@
 /* Could any node give that pod a share? As admission asks, of kinds of nodes. */
-#include "engine/node_pools.h"
+#include "demand/node_pools.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

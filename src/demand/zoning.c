@@ -4,13 +4,13 @@
  * the only place where it is judged.
  *
  * Replicas ask the same, so what was worked out is kept for the step. */
-#include "zoning.h"
+#include "demand/zoning.h"
 
 #include <stdlib.h>
 
+#include "demand/needs.h"
 #include "ledger/ledger.h"
 #include "record/tables.h"
-#include "needs.h"
 
 #define KEY_MAX ((size_t)1 << 20)
 

@@ -1,12 +1,12 @@
 /* Step 4 begins here: what the snapshot must say besides, now that it is known who waits. What
  * nobody asks for is not counted. */
-#include "needs.h"
+#include "demand/needs.h"
 
+#include "demand/neighbours.h"
+#include "demand/rank.h"
+#include "demand/wholes.h"
+#include "demand/zoning.h"
 #include "ledger/ledger.h"
-#include "neighbours.h"
-#include "rank.h"
-#include "wholes.h"
-#include "zoning.h"
 
 static bool anyone_needs(const struct wholes *wholes, const struct ranked *ranked)
 {
