@@ -8,11 +8,11 @@
 #include "demand/neighbours.h"
 #include "demand/rank.h"
 #include "demand/wholes.h"
+#include "guardian/departed_share.h"
+#include "guardian/health.h"
 #include "ledger/ledger.h"
 #include "model/names.h"
 #include "capacity_failure.h"
-#include "departed_share.h"
-#include "health.h"
 #include "inject.h"
 
 static bool has_live_entries(const struct picture *picture, const struct holder *h)

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "guardian/health.h"
 #include "ledger/ledger.h"
 #include "size/explain.h"
 #include "capacity_failure.h"
-#include "health.h"
 #include "inject_class.h"
 
 /* So long after it was last of use. */

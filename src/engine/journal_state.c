@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
+#include "guardian/overuse_find.h"
 #include "journal.h"
 #include "journal_tables.h"
-#include "overuse_find.h"
 #include "policies.h"
 
 /* --- lists of which each item is a record --- */

@@ -1,7 +1,7 @@
 /* The rows, struct by struct. */
 #include "journal_tables.h"
 
-#include "jobs.h"
+#include "guardian/jobs.h"
 #include "journal.h"
 #include "policies.h"
 #include "standin.h"

@@ -19,8 +19,8 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "guardian/evict.h"
 #include "ledger/nouns.h"
-#include "evict.h"
 #include "incumbent.h"
 #include "siege.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "demand/wholes.h"
+#include "guardian/evict.h"
 #include "ledger/ledger.h"
-#include "evict.h"
 #include "incumbent.h"
 #include "preempt.h"
 #include "preempt_set.h"

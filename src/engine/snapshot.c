@@ -3,13 +3,13 @@
  * what runs. */
 #include "snapshot.h"
 
+#include "guardian/departed_share.h"
+#include "guardian/mps.h"
+#include "guardian/resize.h"
 #include "ledger/void.h"
 #include "model/names.h"
 #include "capacity_failure.h"
-#include "departed_share.h"
 #include "inject_class.h"
-#include "mps.h"
-#include "resize.h"
 #include "state.h"
 
 /* The watch may have shown it before the answer came, and shows nothing after that. */

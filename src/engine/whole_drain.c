@@ -6,9 +6,9 @@
 
 #include "demand/whole_fit.h"
 #include "demand/wholes.h"
+#include "guardian/departed_share.h"
 #include "ledger/ledger.h"
 #include "size/explain.h"
-#include "departed_share.h"
 
 #define DRAINED_MAX 16
 #define LOOKS_MAX   64

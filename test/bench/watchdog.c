@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "model/names.h"
-#include "overuse_pass.h"
+#include "guardian/overuse_pass.h"
 #include "state.h"
 
 #define GPUS_A_NODE 8

@@ -1,6 +1,6 @@
 /* A pass of the watchdog in slices: what it finds is what one in one piece finds, whatever happens
  * between two of them. */
-#include "overuse_pass.h"
+#include "guardian/overuse_pass.h"
 #include "overuse_bed.h"
 
 #include "engine/journal.h"

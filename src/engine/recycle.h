@@ -1,9 +1,0 @@
-/* C21: tenants that were placed and that the scheduler cannot bind. Nothing here fails. */
-#ifndef ENGINE_RECYCLE_H
-#define ENGINE_RECYCLE_H
-
-#include "ledger/nouns.h"
-
-void recycle_tenants(struct evictions *evictions, struct shuns *shuns, struct emitter *out);
-
-#endif
