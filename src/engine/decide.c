@@ -1,6 +1,8 @@
 /* Step 4: where each of those who wait goes. */
 #include "decide.h"
 
+#include "capacity/inject_class.h"
+#include "capacity/open_gpu.h"
 #include "demand/keeper.h"
 #include "demand/needs.h"
 #include "demand/neighbours.h"
@@ -14,8 +16,6 @@
 #include "model/refusal.h"
 #include "emit_grant.h"
 #include "group.h"
-#include "inject_class.h"
-#include "open_gpu.h"
 #include "request.h"
 #include "reserve.h"
 #include "scheduling.h"

@@ -1,14 +1,14 @@
 /* Steps 5 and 6 for shares: what was decided is written into ledgers, and told to tenants. */
 #include "emit_grant.h"
 
+#include "capacity/inject.h"
+#include "capacity/inject_class.h"
 #include "guardian/departed_share.h"
 #include "guardian/resize.h"
 #include "ledger/ledger.h"
 #include "model/framework.h"
 #include "model/names.h"
 #include "record/tables.h"
-#include "inject.h"
-#include "inject_class.h"
 #include "scheduling.h"
 #include "turn.h"
 

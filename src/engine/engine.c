@@ -3,6 +3,10 @@
 
 #include <stdlib.h>
 
+#include "capacity/capacity_failure.h"
+#include "capacity/capacity_lifecycle.h"
+#include "capacity/inject_probe.h"
+#include "capacity/standin.h"
 #include "demand/node_pools.h"
 #include "engine/journal.h"
 #include "guardian/departed_share.h"
@@ -17,16 +21,12 @@
 #include "model/names.h"
 #include "record/change.h"
 #include "world/node_states.h"
-#include "capacity_failure.h"
-#include "capacity_lifecycle.h"
 #include "decide.h"
 #include "emit_grant.h"
-#include "inject_probe.h"
 #include "journal.h"
 #include "pending_report.h"
 #include "policies.h"
 #include "snapshot.h"
-#include "standin.h"
 #include "state.h"
 #include "whole.h"
 

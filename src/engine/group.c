@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "capacity/inject.h"
+#include "capacity/inject_class.h"
+#include "capacity/open_gpu.h"
 #include "demand/keeper.h"
 #include "demand/needs.h"
 #include "demand/neighbours.h"
@@ -11,9 +14,6 @@
 #include "ledger/ledger.h"
 #include "model/quantity.h"
 #include "emit_grant.h"
-#include "inject.h"
-#include "inject_class.h"
-#include "open_gpu.h"
 #include "request.h"
 #include "scheduling.h"
 #include "turn.h"

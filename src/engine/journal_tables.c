@@ -1,10 +1,10 @@
 /* The rows, struct by struct. */
 #include "journal_tables.h"
 
+#include "capacity/standin.h"
 #include "guardian/jobs.h"
 #include "journal.h"
 #include "policies.h"
-#include "standin.h"
 
 /* --- what several have --- */
 

@@ -1,6 +1,8 @@
 /* What people are told: why a tenant waits, where it went, and the counts behind the metrics. */
 #include "pending_report.h"
 
+#include "capacity/inject_class.h"
+#include "capacity/scale.h"
 #include "demand/needs.h"
 #include "demand/neighbours.h"
 #include "demand/node_pools.h"
@@ -13,8 +15,6 @@
 #include "model/refusal.h"
 #include "size/explain.h"
 #include "size/explain_gpus.h"
-#include "inject_class.h"
-#include "scale.h"
 #include "scheduling.h"
 #include "turn.h"
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "capacity/inject_class.h"
 #include "demand/needs.h"
 #include "demand/neighbours.h"
 #include "demand/quota_usage.h"
@@ -14,7 +15,6 @@
 #include "guardian/evict.h"
 #include "ledger/ledger.h"
 #include "incumbent.h"
-#include "inject_class.h"
 #include "preempt_set.h"
 #include "scheduling.h"
 #include "siege.h"

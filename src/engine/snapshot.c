@@ -3,13 +3,13 @@
  * what runs. */
 #include "snapshot.h"
 
+#include "capacity/capacity_failure.h"
+#include "capacity/inject_class.h"
 #include "guardian/departed_share.h"
 #include "guardian/mps.h"
 #include "guardian/resize.h"
 #include "ledger/void.h"
 #include "model/names.h"
-#include "capacity_failure.h"
-#include "inject_class.h"
 #include "state.h"
 
 /* The watch may have shown it before the answer came, and shows nothing after that. */

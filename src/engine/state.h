@@ -4,6 +4,8 @@
 #define ENGINE_STATE_H
 
 #include "base/rand.h"
+#include "capacity/inject.h"
+#include "capacity/scale.h"
 #include "demand/needs.h"
 #include "demand/quota_usage.h"
 #include "demand/rank.h"
@@ -16,10 +18,8 @@
 #include "guardian/resizes.h"
 #include "ledger/engine_config.h"
 #include "ledger/ledger.h"
-#include "inject.h"
 #include "policies.h"
 #include "preempt.h"
-#include "scale.h"
 #include "scheduling.h"
 #include "turn.h"
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "capacity/standin.h"
 #include "demand/keeper.h"
 #include "demand/needs.h"
 #include "demand/neighbours.h"
@@ -10,7 +11,6 @@
 #include "demand/whole_fit.h"
 #include "demand/wholes.h"
 #include "ledger/ledger.h"
-#include "standin.h"
 #include "whole_drain.h"
 
 /* The scheduler tries a pod again within seconds of a GPU getting free, so one that it has left

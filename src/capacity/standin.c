@@ -7,15 +7,15 @@
  * and is displaced by anybody. Once it is bound it holds that node against being taken away as
  * empty, and the picture has its GPUs as free. When a tenant would open one of them it goes, and a
  * moment later the tenant does. */
-#include "standin.h"
+#include "capacity/standin.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "capacity/scale.h"
 #include "ledger/ledger.h"
 #include "model/names.h"
 #include "model/refusal.h"
-#include "scale.h"
 #include "scale_where.h"
 
 #define NAME_HEAD "companion-several-"

@@ -15,16 +15,16 @@
  * minutes without a node a group rests too, and its tenants are told.
  *
  * The names tell the group. Nothing here fails. */
-#ifndef ENGINE_SCALE_H
-#define ENGINE_SCALE_H
+#ifndef CAPACITY_SCALE_H
+#define CAPACITY_SCALE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "capacity/standin.h"
 #include "ledger/nouns.h"
 #include "model/plan.h"
-#include "standin.h"
 
 struct pools;
 struct ranked;

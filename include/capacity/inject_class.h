@@ -1,13 +1,13 @@
 /* What a node's way to give GPUs means for a tenant, by its own RuntimeClass, and what it is told
  * of it. Nothing here fails. */
-#ifndef ENGINE_INJECT_CLASS_H
-#define ENGINE_INJECT_CLASS_H
+#ifndef CAPACITY_INJECT_CLASS_H
+#define CAPACITY_INJECT_CLASS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capacity/inject.h"
 #include "ledger/nouns.h"
-#include "inject.h"
 
 bool inject_knows_for(const struct injecting *inject, const struct holder *h,
 	const struct pod *tenant, enum inject_form *ret_form);

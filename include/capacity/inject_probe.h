@@ -1,6 +1,6 @@
 /* Probes: asked for, judged, and let go. Nothing here fails. */
-#ifndef ENGINE_INJECT_PROBE_H
-#define ENGINE_INJECT_PROBE_H
+#ifndef CAPACITY_INJECT_PROBE_H
+#define CAPACITY_INJECT_PROBE_H
 
 #include <stdint.h>
 

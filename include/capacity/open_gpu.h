@@ -1,6 +1,6 @@
 /* GPUs that are opened for those who wait. Nothing here fails. */
-#ifndef ENGINE_OPEN_GPU_H
-#define ENGINE_OPEN_GPU_H
+#ifndef CAPACITY_OPEN_GPU_H
+#define CAPACITY_OPEN_GPU_H
 
 #include <stdbool.h>
 #include <stdint.h>

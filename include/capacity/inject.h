@@ -16,8 +16,8 @@
  * The probes tell how far it is, and their owner is the capacity pod, so nothing has to be
  * remembered but how long one is silent and which nodes rest. The engine owns that and may lose it.
  * Nothing here fails. */
-#ifndef ENGINE_INJECT_H
-#define ENGINE_INJECT_H
+#ifndef CAPACITY_INJECT_H
+#define CAPACITY_INJECT_H
 
 #include <stdbool.h>
 #include <stdint.h>

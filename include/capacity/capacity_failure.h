@@ -1,6 +1,6 @@
 /* When a capacity pod counts as failed, and what is said of it. Nothing here fails. */
-#ifndef ENGINE_CAPACITY_FAILURE_H
-#define ENGINE_CAPACITY_FAILURE_H
+#ifndef CAPACITY_CAPACITY_FAILURE_H
+#define CAPACITY_CAPACITY_FAILURE_H
 
 #include <stdbool.h>
 #include <stdint.h>

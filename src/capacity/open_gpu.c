@@ -1,12 +1,12 @@
 /* One more GPU for a tenant that waits: a capacity pod is asked for, and stands in the picture. */
-#include "open_gpu.h"
+#include "capacity/open_gpu.h"
 
+#include "capacity/inject.h"
+#include "capacity/inject_class.h"
+#include "capacity/scale.h"
+#include "capacity/standin.h"
 #include "ledger/ledger.h"
 #include "model/refusal.h"
-#include "inject.h"
-#include "inject_class.h"
-#include "scale.h"
-#include "standin.h"
 
 /* A new GPU in the picture for a capacity pod that was just asked for. */
 static uint32_t add_opening(struct picture *picture, struct holder *h, uint32_t node)

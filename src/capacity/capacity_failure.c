@@ -1,5 +1,5 @@
 /* How long a capacity pod is waited for, in each of the ways in which it may not serve. */
-#include "capacity_failure.h"
+#include "capacity/capacity_failure.h"
 
 #include "ledger/ledger.h"
 #include "size/explain_gpus.h"

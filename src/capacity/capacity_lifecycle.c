@@ -1,8 +1,10 @@
 /* The life of capacity pods after they were asked for: those that fail go and their node rests,
  * those that nobody needs go after a grace. A deletion always carries uid and version, so a grant
  * that came in between stops it. */
-#include "capacity_lifecycle.h"
+#include "capacity/capacity_lifecycle.h"
 
+#include "capacity/capacity_failure.h"
+#include "capacity/inject.h"
 #include "demand/keeper.h"
 #include "demand/needs.h"
 #include "demand/neighbours.h"
@@ -12,8 +14,6 @@
 #include "guardian/health.h"
 #include "ledger/ledger.h"
 #include "model/names.h"
-#include "capacity_failure.h"
-#include "inject.h"
 
 static bool has_live_entries(const struct picture *picture, const struct holder *h)
 {

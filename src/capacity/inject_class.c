@@ -1,12 +1,12 @@
 /* Tenants whose RuntimeClass is not that of the capacity pods: what they may have, and what is to
  * be tried for them. */
-#include "inject_class.h"
+#include "capacity/inject_class.h"
 
+#include "capacity/inject.h"
 #include "ledger/ledger.h"
 #include "model/refusal.h"
 #include "size/explain.h"
 #include "size/explain_gpus.h"
-#include "inject.h"
 
 /* So long after somebody last was to have a GPU of the node its class is tried, and kept. */
 #define WANTED_MS 60000

@@ -1,17 +1,17 @@
 /* Trying how a node gives GPUs: which probe is made, what became of it, and when it goes. */
-#include "inject_probe.h"
+#include "capacity/inject_probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/rand.h"
+#include "capacity/inject.h"
+#include "capacity/inject_class.h"
 #include "ledger/ledger.h"
 #include "model/names.h"
 #include "record/tables.h"
 #include "size/explain.h"
 #include "size/explain_gpus.h"
-#include "inject.h"
-#include "inject_class.h"
 
 /* The image is there and the node is the capacity pod's: whoever is silent for longer than this
  * waits for something else. */

@@ -1,6 +1,6 @@
 /* What a tenant says of nodes, for whoever makes one. Nothing here fails. */
-#ifndef ENGINE_SCALE_WHERE_H
-#define ENGINE_SCALE_WHERE_H
+#ifndef CAPACITY_SCALE_WHERE_H
+#define CAPACITY_SCALE_WHERE_H
 
 #include <stdbool.h>
 #include <stdint.h>

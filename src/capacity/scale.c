@@ -1,16 +1,16 @@
 /* How many GPUs are asked for, and for whom. */
-#include "scale.h"
+#include "capacity/scale.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "capacity/standin.h"
 #include "demand/node_pools.h"
 #include "demand/rank.h"
 #include "demand/wholes.h"
 #include "ledger/ledger.h"
 #include "model/names.h"
 #include "scale_where.h"
-#include "standin.h"
 
 #define COMPANION_HEAD "companion-up-"
 #define GIVE_UP_MS     1200000

@@ -1,6 +1,6 @@
 /* Pods that stand in for tenants and ask for a node (C14). Nothing here fails. */
-#ifndef ENGINE_STANDIN_H
-#define ENGINE_STANDIN_H
+#ifndef CAPACITY_STANDIN_H
+#define CAPACITY_STANDIN_H
 
 #include <stdbool.h>
 #include <stdint.h>

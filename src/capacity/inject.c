@@ -1,14 +1,14 @@
 /* What is proven of nodes, in the picture of one step; and what those who wait are told of it. */
-#include "inject.h"
+#include "capacity/inject.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "capacity/capacity_failure.h"
+#include "capacity/inject_class.h"
 #include "guardian/health.h"
 #include "ledger/ledger.h"
 #include "size/explain.h"
-#include "capacity_failure.h"
-#include "inject_class.h"
 
 /* So long after it was last of use. */
 #define FORGET_MS 3600000

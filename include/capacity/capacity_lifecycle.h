@@ -1,6 +1,6 @@
 /* The life of capacity pods after they were asked for. Nothing here fails. */
-#ifndef ENGINE_CAPACITY_LIFECYCLE_H
-#define ENGINE_CAPACITY_LIFECYCLE_H
+#ifndef CAPACITY_CAPACITY_LIFECYCLE_H
+#define CAPACITY_CAPACITY_LIFECYCLE_H
 
 #include "ledger/nouns.h"
 
