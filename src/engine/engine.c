@@ -20,15 +20,15 @@
 #include "ledger/settle.h"
 #include "model/names.h"
 #include "record/change.h"
+#include "scheduling/decide.h"
+#include "scheduling/emit_grant.h"
+#include "scheduling/pending_report.h"
+#include "scheduling/whole.h"
 #include "world/node_states.h"
-#include "decide.h"
-#include "emit_grant.h"
 #include "journal.h"
-#include "pending_report.h"
 #include "policies.h"
 #include "snapshot.h"
 #include "state.h"
-#include "whole.h"
 
 /* Nothing that lasts is noticed later than this, whatever the deadlines say. */
 #define STEP_AT_LEAST_MS 1000

@@ -18,10 +18,10 @@
 #include "guardian/resizes.h"
 #include "ledger/engine_config.h"
 #include "ledger/ledger.h"
+#include "scheduling/preempt.h"
+#include "scheduling/scheduling.h"
+#include "scheduling/turn.h"
 #include "policies.h"
-#include "preempt.h"
-#include "scheduling.h"
-#include "turn.h"
 
 struct pools;
 struct world;

@@ -19,7 +19,7 @@
 #include "engine/engine.h"
 #include "model/names.h"
 #include "model/quantity.h"
-#include "decide.h"
+#include "scheduling/decide.h"
 #include "snapshot.h"
 #include "state.h"
 

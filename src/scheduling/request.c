@@ -9,9 +9,9 @@
 #include "model/framework.h"
 #include "model/names.h"
 #include "model/quantity.h"
+#include "scheduling/scheduling.h"
 #include "size/managed.h"
 #include "size/policy_resolution.h"
-#include "scheduling.h"
 
 /* The policy as it is now, not as it was at admission, if a webhook judged the pod at all: whether
  * there is one and it wants shares, its bounds and its number of tenants (C8). */

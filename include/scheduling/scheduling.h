@@ -1,8 +1,8 @@
 /* Those who wait, and all that is asked when one of them is given a share: with whom it may share a
  * GPU, which nodes it must keep off, what its quota leaves, what is kept for others, how its node
  * gives GPUs. Each of these owns its state; what a step gives to those who wait is owned here. */
-#ifndef ENGINE_SCHEDULING_H
-#define ENGINE_SCHEDULING_H
+#ifndef SCHEDULING_SCHEDULING_H
+#define SCHEDULING_SCHEDULING_H
 
 #include <stdint.h>
 

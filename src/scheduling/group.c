@@ -13,10 +13,10 @@
 #include "demand/whole_fit.h"
 #include "ledger/ledger.h"
 #include "model/quantity.h"
-#include "emit_grant.h"
+#include "scheduling/emit_grant.h"
+#include "scheduling/scheduling.h"
+#include "scheduling/turn.h"
 #include "request.h"
-#include "scheduling.h"
-#include "turn.h"
 
 static bool gives_back(const struct group *g)
 {

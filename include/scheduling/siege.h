@@ -3,14 +3,14 @@
  * go, and of all nodes the one that costs least; a tenant of several of them counts once. What is
  * free, or nobody uses, is counted in. Taken one by one, the cheapest next: not always the
  * cheapest set there is. Nothing here fails. */
-#ifndef ENGINE_SIEGE_H
-#define ENGINE_SIEGE_H
+#ifndef SCHEDULING_SIEGE_H
+#define SCHEDULING_SIEGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "preempt_set.h"
+#include "scheduling/preempt_set.h"
 
 struct preempting;
 

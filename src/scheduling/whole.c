@@ -1,5 +1,5 @@
 /* In which order whole pods are served, and what is kept for each of them. */
-#include "whole.h"
+#include "scheduling/whole.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* What people are told: why a tenant waits, where it went, and the counts behind the metrics. */
-#include "pending_report.h"
+#include "scheduling/pending_report.h"
 
 #include "capacity/inject_class.h"
 #include "capacity/scale.h"
@@ -13,10 +13,10 @@
 #include "ledger/ledger.h"
 #include "model/names.h"
 #include "model/refusal.h"
+#include "scheduling/scheduling.h"
+#include "scheduling/turn.h"
 #include "size/explain.h"
 #include "size/explain_gpus.h"
-#include "scheduling.h"
-#include "turn.h"
 
 /* C23: after ten seconds or on a new reason, at most one a minute a pod. */
 #define TELL_AFTER_MS 10000

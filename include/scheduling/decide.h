@@ -1,7 +1,7 @@
 /* Step 4 of the engine: where each of those who wait goes. What is decided stands in the engine's
  * scratch and in the plan; nothing here fails. */
-#ifndef ENGINE_DECIDE_H
-#define ENGINE_DECIDE_H
+#ifndef SCHEDULING_DECIDE_H
+#define SCHEDULING_DECIDE_H
 
 #include <stdint.h>
 

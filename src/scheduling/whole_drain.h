@@ -1,6 +1,6 @@
 /* A node that is kept for a pod which asks for whole GPUs (C18). Nothing here fails. */
-#ifndef ENGINE_WHOLE_DRAIN_H
-#define ENGINE_WHOLE_DRAIN_H
+#ifndef SCHEDULING_WHOLE_DRAIN_H
+#define SCHEDULING_WHOLE_DRAIN_H
 
 #include "ledger/nouns.h"
 

@@ -1,6 +1,6 @@
 /* What a tenant that waits asks for. Nothing here fails. */
-#ifndef ENGINE_REQUEST_H
-#define ENGINE_REQUEST_H
+#ifndef SCHEDULING_REQUEST_H
+#define SCHEDULING_REQUEST_H
 
 #include <stdbool.h>
 

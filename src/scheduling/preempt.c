@@ -1,6 +1,6 @@
 /* Which waiter preempts, on which GPU, and when the next victim is asked to go. Who may be a victim
  * is in incumbent.c. */
-#include "preempt.h"
+#include "scheduling/preempt.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 #include "demand/wholes.h"
 #include "guardian/evict.h"
 #include "ledger/ledger.h"
-#include "incumbent.h"
-#include "preempt_set.h"
-#include "scheduling.h"
-#include "siege.h"
+#include "scheduling/incumbent.h"
+#include "scheduling/preempt_set.h"
+#include "scheduling/scheduling.h"
+#include "scheduling/siege.h"
 
 /* Between two looks of the engine. */
 #define LOOK_MS 100

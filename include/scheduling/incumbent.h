@@ -1,7 +1,7 @@
 /* Who runs on which GPU, for those who may displace somebody (C17). Gathered once a step, if
  * anybody asks; a tenant of several GPUs stands at each of them. Nothing here fails. */
-#ifndef ENGINE_INCUMBENT_H
-#define ENGINE_INCUMBENT_H
+#ifndef SCHEDULING_INCUMBENT_H
+#define SCHEDULING_INCUMBENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Step 4: where each of those who wait goes. */
-#include "decide.h"
+#include "scheduling/decide.h"
 
 #include "capacity/inject_class.h"
 #include "capacity/open_gpu.h"
@@ -14,13 +14,13 @@
 #include "ledger/ledger.h"
 #include "model/names.h"
 #include "model/refusal.h"
-#include "emit_grant.h"
+#include "scheduling/emit_grant.h"
+#include "scheduling/scheduling.h"
+#include "scheduling/turn.h"
+#include "scheduling/whole.h"
 #include "group.h"
 #include "request.h"
 #include "reserve.h"
-#include "scheduling.h"
-#include "turn.h"
-#include "whole.h"
 
 /* Waits for something that is on its way, or for what only we can do. */
 static bool held_back(struct step_time *time, struct waiter *w)

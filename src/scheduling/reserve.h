@@ -1,6 +1,6 @@
 /* C17: GPUs that are kept for tenants which were passed over for too long. Nothing here fails. */
-#ifndef ENGINE_RESERVE_H
-#define ENGINE_RESERVE_H
+#ifndef SCHEDULING_RESERVE_H
+#define SCHEDULING_RESERVE_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  * told only when all k are acknowledged. Entries are asked for only when the picture has all k GPUs
  * open and free at once; what comes to be held of fewer is completed, or given back after a time,
  * so that no two such tenants wait for each other's half for ever. Nothing here fails. */
-#ifndef ENGINE_GROUP_H
-#define ENGINE_GROUP_H
+#ifndef SCHEDULING_GROUP_H
+#define SCHEDULING_GROUP_H
 
 #include <stdbool.h>
 

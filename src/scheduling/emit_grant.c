@@ -1,5 +1,5 @@
 /* Steps 5 and 6 for shares: what was decided is written into ledgers, and told to tenants. */
-#include "emit_grant.h"
+#include "scheduling/emit_grant.h"
 
 #include "capacity/inject.h"
 #include "capacity/inject_class.h"
@@ -9,8 +9,8 @@
 #include "model/framework.h"
 #include "model/names.h"
 #include "record/tables.h"
-#include "scheduling.h"
-#include "turn.h"
+#include "scheduling/scheduling.h"
+#include "scheduling/turn.h"
 
 #define MEND_EVERY_MS 10000
 

@@ -11,7 +11,7 @@
 #include "demand/whole_fit.h"
 #include "demand/wholes.h"
 #include "ledger/ledger.h"
-#include "scheduling.h"
+#include "scheduling/scheduling.h"
 
 #define PASSED_MOST   100
 #define RESERVED_MOST 64

@@ -1,15 +1,15 @@
 /* Which GPUs of which node, and who would have to go. */
-#include "siege.h"
+#include "scheduling/siege.h"
 
 #include <stdlib.h>
 
 #include "demand/wholes.h"
 #include "guardian/evict.h"
 #include "ledger/ledger.h"
-#include "incumbent.h"
-#include "preempt.h"
-#include "preempt_set.h"
-#include "scheduling.h"
+#include "scheduling/incumbent.h"
+#include "scheduling/preempt.h"
+#include "scheduling/preempt_set.h"
+#include "scheduling/scheduling.h"
 
 static int32_t priority_of(const struct siege_want *want)
 {

@@ -11,8 +11,8 @@
  *
  * Tenants and pods that ask for whole GPUs are looked at in their common order (whole.h). Nothing
  * here fails. */
-#ifndef ENGINE_PREEMPT_H
-#define ENGINE_PREEMPT_H
+#ifndef SCHEDULING_PREEMPT_H
+#define SCHEDULING_PREEMPT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,8 +21,8 @@
 #include "base/vec.h"
 #include "guardian/evict.h"
 #include "ledger/nouns.h"
-#include "incumbent.h"
-#include "siege.h"
+#include "scheduling/incumbent.h"
+#include "scheduling/siege.h"
 
 struct preempting {
 	struct picture *picture; /* borrowed, as are these */

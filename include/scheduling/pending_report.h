@@ -1,6 +1,6 @@
 /* What those who wait, and those who have just been placed, are told. Nothing here fails. */
-#ifndef ENGINE_PENDING_REPORT_H
-#define ENGINE_PENDING_REPORT_H
+#ifndef SCHEDULING_PENDING_REPORT_H
+#define SCHEDULING_PENDING_REPORT_H
 
 #include "ledger/nouns.h"
 

@@ -1,5 +1,5 @@
 /* Who runs on which GPU, and which of them may be preempted. */
-#include "incumbent.h"
+#include "scheduling/incumbent.h"
 
 #include <stdlib.h>
 
@@ -8,9 +8,9 @@
 #include "demand/wholes.h"
 #include "guardian/evict.h"
 #include "ledger/ledger.h"
-#include "preempt.h"
-#include "preempt_set.h"
-#include "scheduling.h"
+#include "scheduling/preempt.h"
+#include "scheduling/preempt_set.h"
+#include "scheduling/scheduling.h"
 
 /* By GPU, and in an order that does not depend on chance. */
 static int by_gpu(const void *a, const void *b)

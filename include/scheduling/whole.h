@@ -1,8 +1,8 @@
 /* C16, C17. Pods that ask for whole GPUs are ranked together with tenants: when the walk over those
  * who wait comes to one of them, what it could have goes out of the picture, for whoever ranks
  * lower. docs/design/fairness.md. Nothing here fails. */
-#ifndef ENGINE_WHOLE_H
-#define ENGINE_WHOLE_H
+#ifndef SCHEDULING_WHOLE_H
+#define SCHEDULING_WHOLE_H
 
 #include "ledger/nouns.h"
 

@@ -2,8 +2,8 @@
  * starts beside them changes that while they look. So of those on one GPU one starts after the
  * other: the next is placed once the one before it is Ready, or has had its time. The share is held
  * meanwhile. Whom this process did not see start gets its time anew. Nothing here fails. */
-#ifndef ENGINE_TURN_H
-#define ENGINE_TURN_H
+#ifndef SCHEDULING_TURN_H
+#define SCHEDULING_TURN_H
 
 #include <stdbool.h>
 #include <stdint.h>

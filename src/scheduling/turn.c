@@ -1,5 +1,5 @@
 /* Who starts, and since when. */
-#include "turn.h"
+#include "scheduling/turn.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* The search on one GPU. */
-#include "preempt_set.h"
+#include "scheduling/preempt_set.h"
 
 void contest_leave_node(struct place_node *n, const struct world_pod *p)
 {

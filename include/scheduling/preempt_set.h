@@ -2,8 +2,8 @@
  * priorities, then the least share. Up to two are found by trying all; where three or more must go,
  * the smallest that are not needed are spared one by one, which leaves a set from which nobody can
  * be spared, if not always the smallest there is. Pure. */
-#ifndef ENGINE_PREEMPT_SET_H
-#define ENGINE_PREEMPT_SET_H
+#ifndef SCHEDULING_PREEMPT_SET_H
+#define SCHEDULING_PREEMPT_SET_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* The cheapest set on one GPU, against all sets there are. */
-#include "preempt_set.h"
+#include "scheduling/preempt_set.h"
 
 #include <criterion/criterion.h>
 

@@ -1,7 +1,7 @@
 /* Shares that were decided, as writes: into the ledgers of capacity pods, and to the tenants once
  * that was acknowledged. Nothing here fails. */
-#ifndef ENGINE_EMIT_GRANT_H
-#define ENGINE_EMIT_GRANT_H
+#ifndef SCHEDULING_EMIT_GRANT_H
+#define SCHEDULING_EMIT_GRANT_H
 
 #include <stdint.h>
 
