@@ -1,6 +1,6 @@
 /* C16, C17. Pods that ask for whole GPUs and that the scheduler has looked for in vain: what is
- * remembered of each, and what a step finds out about them. Who serves them is whole.c. Nothing
- * here fails. */
+ * remembered of each, and what a step finds out about them. Who serves them is scheduling/whole.c.
+ * Nothing here fails. */
 #ifndef DEMAND_WHOLES_H
 #define DEMAND_WHOLES_H
 

@@ -12,7 +12,8 @@ struct engine_config {
 	int64_t open_timeout_ms; /* 0: 120 s from the creation of a capacity pod to its identity */
 	int64_t lost_ms;	 /* 0: 60 s that a GPU is searched for whose capacity pod is lost */
 	int64_t held_ms; /* 0: 300 s that a share is held whose tenant is gone, nobody knows how */
-	int64_t partial_ms; /* 0: 30 s that fewer GPUs are kept than a tenant asks for (group.h) */
+	int64_t partial_ms;	       /* 0: 30 s that fewer GPUs are kept than a tenant asks for
+					  (scheduling/group.h) */
 	uint32_t evictions_per_minute; /* 0: 30, of all tenants together */
 	int64_t patience_ms; /* 0: 60 s that a pod is passed over before GPUs are kept for it */
 	int64_t stuck_ms; /* 0: 30 s that the scheduler may refuse a tenant before it is recycled */

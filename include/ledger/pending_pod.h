@@ -28,7 +28,8 @@ struct passed {
 	uint32_t kept_for;   /* the keeper of what it could have otherwise; 0: nobody */
 };
 
-/* What is known of the GPUs that a tenant asks for, where these are several (group.h). */
+/* What is known of the GPUs that a tenant asks for, where these are several (scheduling/group.h).
+ */
 struct group {
 	/* C7: what entries still say that it is not told any more, of step `stale_step` */
 	int64_t stale_milli;

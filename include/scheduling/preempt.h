@@ -1,5 +1,5 @@
 /* Preemption (C17): who waits in vain may displace tenants of strictly lower priority, by evictions
- * that their budgets may refuse, and gets what that frees (eviction_hold.h).
+ * that their budgets may refuse, and gets what that frees (ledger/eviction_hold.h).
  *
  * Only after it has fitted nowhere for --preempt-seconds on end, so that a GPU which is being
  * opened is waited for; never for a pod with preemptionPolicy Never or under a policy with

@@ -70,7 +70,7 @@ static void tend_broken(struct injecting *inject, struct emitter *out)
 		if (h->node != NULL && !h->search) {
 			trouble_note(picture->book, h->node, picture->time->now);
 		}
-		/* Of the others health.c and inject_probe.c tell. */
+		/* Of the others guardian/health.c and inject_probe.c tell. */
 		if (h->node != NULL && !h->search && capacity_failed(picture, h)) {
 			report_capacity_failed(picture, h, out);
 		}

@@ -123,7 +123,7 @@ void holder_moves(struct book *b, struct holder *h, uint32_t at)
  *
  * A node that was cordoned, or whose allocatable shrank, at this very moment may still be missed,
  * and a pod that the scheduler binds between the grant and the placement. What comes of that is
- * recycled (recycle.c). */
+ * recycled (guardian/recycle.c). */
 #define VIEW_MS 2000
 
 static bool lags(const struct book *book)

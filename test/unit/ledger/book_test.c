@@ -43,7 +43,8 @@ Test(book, forgets_whom_a_step_did_not_meet)
 	bed_end(&b);
 }
 
-/* Whoever is at the end takes the place of one that goes, and is found by its write all the same. */
+/* Whoever is at the end takes the place of one that goes, and is found by its write all the same.
+ */
 Test(book, an_action_leads_to_whose_it_is)
 {
 	struct bed b;
