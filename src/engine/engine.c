@@ -254,7 +254,7 @@ static bool nothing_to_do(const struct engine *e, int64_t now)
 
 static void take_picture(struct engine *e)
 {
-	snapshot_build(e);
+	snapshot_build(&e->scheduling, &e->orphans);
 	e->report.gpus_open = e->report.gpus_opening = 0;
 	vec_for_each (const struct place_gpu, g, &e->picture.snap.gpus) {
 		*(g->state == GPU_OPENING ? &e->report.gpus_opening : &e->report.gpus_open) += 1;

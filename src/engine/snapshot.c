@@ -5,12 +5,17 @@
 
 #include "capacity/capacity_failure.h"
 #include "capacity/inject_class.h"
+#include "capacity/scale.h"
+#include "demand/quota_usage.h"
 #include "guardian/departed_share.h"
+#include "guardian/health.h"
 #include "guardian/mps.h"
+#include "guardian/orphan.h"
 #include "guardian/resize.h"
+#include "ledger/ledger.h"
 #include "ledger/void.h"
 #include "model/names.h"
-#include "state.h"
+#include "scheduling/scheduling.h"
 
 /* The watch may have shown it before the answer came, and shows nothing after that. */
 static void see_acked(struct holder *h)
@@ -117,33 +122,33 @@ static int64_t gpu_mib(int64_t label, int64_t told)
 	return told >= label - label / 4 ? told : label;
 }
 
-static void add_nodes(struct engine *e)
+static void add_nodes(struct picture *picture)
 {
-	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
-		const struct world_node *n = world_node_at(e->world, i);
-		VEC_PUSH(&e->picture.node_to_snap, WORLD_NONE);
+	for (uint32_t i = 0; i < world_node_slots(picture->world); i++) {
+		const struct world_node *n = world_node_at(picture->world, i);
+		VEC_PUSH(&picture->node_to_snap, WORLD_NONE);
 		if (!n->known || n->noun.gpus <= 0) {
 			continue;
 		}
-		const struct kept_node *known = &e->picture.kept.nodes.items[i];
-		const struct node_memo *t = memo_find(&e->book, n->name);
-		if (t != NULL && e->time.now < t->until) {
-			wake_by(&e->time, t->until);
+		const struct kept_node *known = &picture->kept.nodes.items[i];
+		const struct node_memo *t = memo_find(picture->book, n->name);
+		if (t != NULL && picture->time->now < t->until) {
+			wake_by(picture->time, t->until);
 		}
 		struct place_node s = {.noun = &n->noun,
-			.runtime = runtime_of(&e->runtime),
+			.runtime = runtime_of(picture->runtime),
 			.free_cpu_milli = n->noun.cpu_milli - n->cpu_milli,
 			.free_mem_bytes = n->noun.mem_bytes - n->mem_bytes,
 			.free_slots = n->noun.pod_slots - n->pods,
 			.free_gpus = n->noun.gpus - n->gpus,
 			.gpu_mem_mib = gpu_mib(known->label_mib, t != NULL ? t->usable_mib : 0),
 			.no_grants = known->drains,
-			.no_opening =
-				n->noun.shares_already || (t != NULL && e->time.now < t->until)};
-		e->picture.node_to_snap.items[i] = (uint32_t)e->picture.snap.nodes.count;
-		VEC_PUSH(&e->picture.snap.nodes, s);
-		VEC_PUSH(&e->picture.snap_nodes, i);
-		VEC_PUSH(&e->picture.told_mib, t != NULL ? t->usable_mib : 0);
+			.no_opening = n->noun.shares_already ||
+				      (t != NULL && picture->time->now < t->until)};
+		picture->node_to_snap.items[i] = (uint32_t)picture->snap.nodes.count;
+		VEC_PUSH(&picture->snap.nodes, s);
+		VEC_PUSH(&picture->snap_nodes, i);
+		VEC_PUSH(&picture->told_mib, t != NULL ? t->usable_mib : 0);
 	}
 }
 
@@ -162,12 +167,12 @@ static void learn_memory(struct picture *picture, uint32_t node, const struct ho
 /* Nothing is given before it is proven that it would arrive (C26). A ledger that was acknowledged
  * is not written again before the watch has shown it: nobody in it can be told before, and as long
  * as others came faster than the watch nobody ever would be. */
-static enum gpu_state holder_state(const struct engine *e, const struct holder *h)
+static enum gpu_state holder_state(const struct injecting *inject, const struct holder *h)
 {
 	const struct pod *p = &h->pod;
 	enum inject_form form;
-	if (!inject_knows(&e->inject, h, &form) || !h->in_world || p->identity == NULL ||
-		!p->holds || p->phase != POD_RUNNING) {
+	if (!inject_knows(inject, h, &form) || !h->in_world || p->identity == NULL || !p->holds ||
+		p->phase != POD_RUNNING) {
 		return GPU_OPENING;
 	}
 	bool busy = h->flight != 0 || h->avoid_rv != NULL || h->acked_rv != NULL;
@@ -192,54 +197,58 @@ static bool holder_usable(const struct holder *h)
 /* Where nothing is given any more (C13) nobody is told of what was given before either: the pin
  * would be for good. It is looked for elsewhere; until it runs there the entry counts as any other,
  * since another leader may have told it. */
-static bool is_void(struct engine *e, const struct holder *h, const struct waiter *w)
+static bool is_void(struct injecting *inject, const struct holder *h, const struct waiter *w)
 {
-	uint32_t node = snap_node_of_holder(&e->picture, h);
-	bool closed = node != WORLD_NONE && e->picture.snap.nodes.items[node].no_grants;
-	bool useless = closed || health_is_bad(&e->ailments, h) || mps_is_ill(&e->picture, h) ||
-		       inject_is_vain(&e->inject, h) || inject_is_vain_for(&e->inject, h, &w->pod);
+	const struct picture *picture = inject->picture;
+	uint32_t node = snap_node_of_holder(picture, h);
+	bool closed = node != WORLD_NONE && picture->snap.nodes.items[node].no_grants;
+	bool useless = closed || health_is_bad(inject->ailments, h) || mps_is_ill(picture, h) ||
+		       inject_is_vain(inject, h) || inject_is_vain_for(inject, h, &w->pod);
 	return useless && w->flight == 0 && w->landings.count == 0;
 }
 
 /* Marks the pods that some ledger names: those that run, so that the rest can be found, and those
  * that still wait, so that their entry is not looked for again. */
-static void mark_counted(struct engine *e, struct holder *h, uint32_t i, const struct world_pod *p)
+static void mark_counted(
+	struct injecting *inject, struct holder *h, uint32_t i, const struct world_pod *p)
 {
+	struct picture *picture = inject->picture;
 	if (tenant_is_on(h, p->gpu)) {
-		bits_put(&e->picture.counted,
-			world_class_slot(e->world, p->gpu->class, p->gpu->slot), true);
+		bits_put(&picture->counted,
+			world_class_slot(picture->world, p->gpu->class, p->gpu->slot), true);
 	} else if (p->gpu->gated) {
-		struct waiter *w = waiter_of(&e->book, p, e->time.now);
-		if (is_void(e, h, w)) {
-			waiter_note_stale(w, holder_ledger(h)->items[i].milli, e->time.step);
+		struct waiter *w = waiter_of(picture->book, p, picture->time->now);
+		if (is_void(inject, h, w)) {
+			waiter_note_stale(w, holder_ledger(h)->items[i].milli, picture->time->step);
 			return;
 		}
-		waiter_note_entry(w, h, i, e->time.step);
+		waiter_note_entry(w, h, i, picture->time->step);
 		w->granted_by = h;
 		w->granted_index = i;
-		w->granted_step = e->time.step;
+		w->granted_step = picture->time->step;
 	}
 }
 
-static void count_entry(struct engine *e, struct place_gpu *g, struct snap_gpu *s,
+static void count_entry(struct scheduling *sched, struct place_gpu *g, struct snap_gpu *s,
 	const struct grant *entry, const struct world_pod *p)
 {
-	if (!entry_lives(&e->picture, s->holder, entry, p)) {
+	const struct picture *picture = sched->picture;
+	if (!entry_lives(picture, s->holder, entry, p)) {
 		s->dead++;
-		struct waiter *w = waiter_giving_back(&e->book, entry->uid, s->holder);
+		struct waiter *w = waiter_giving_back(picture->book, entry->uid, s->holder);
 		if (w != NULL) {
 			s->given_back++;
-			waiter_note_stale(w, entry->milli, e->time.step);
+			waiter_note_stale(w, entry->milli, picture->time->step);
 		}
 		return;
 	}
-	if (e->quotas.used.count > 0 && p == NULL) {
-		quotas_hold(&e->quotas, entry->ns, entry->milli);
+	if (sched->quotas->used.count > 0 && p == NULL) {
+		quotas_hold(sched->quotas, entry->ns, entry->milli);
 	}
-	struct manners manners = manners_of_pod(&e->companies, p);
+	struct manners manners = manners_of_pod(sched->companies, p);
 	s->node_pins += p != NULL && p->gpu->keeps_node ? 1 : 0;
 	s->entries++;
-	struct share counted = resize_counts(&e->resizes, s->holder, entry, p);
+	struct share counted = resize_counts(sched->resizes, s->holder, entry, p);
 	g->free_milli -= counted.milli;
 	g->free_mib -= counted.mib;
 	g->tenants++;
@@ -264,18 +273,19 @@ static void count_struck_out(struct book *book, const struct holder *h)
 }
 
 /* The tenant of each entry is looked up once: these are all tenants of the cluster. */
-static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu *s)
+static void count_entries(struct scheduling *sched, struct place_gpu *g, struct snap_gpu *s)
 {
+	const struct picture *picture = sched->picture;
 	const struct ledger *l = holder_ledger(s->holder);
 	for (uint32_t i = 0; i < l->count; i++) {
-		const struct world_pod *p = world_pod_by_uid(e->world, l->items[i].uid);
-		count_entry(e, g, s, &l->items[i], p);
+		const struct world_pod *p = world_pod_by_uid(picture->world, l->items[i].uid);
+		count_entry(sched, g, s, &l->items[i], p);
 		if (p != NULL) {
-			mark_counted(e, s->holder, i, p);
+			mark_counted(sched->inject, s->holder, i, p);
 		}
 	}
-	if (e->quotas.used.count > 0) {
-		count_struck_out(&e->book, s->holder);
+	if (sched->quotas->used.count > 0) {
+		count_struck_out(picture->book, s->holder);
 	}
 }
 
@@ -287,20 +297,21 @@ static bool goes_now(const struct holder *h)
 	       (h->pod.identity == NULL || pod_is_terminal(&h->pod));
 }
 
-static void add_holder(struct engine *e, struct holder *h)
+static void add_holder(struct scheduling *sched, struct holder *h)
 {
-	uint32_t node = snap_node_of_holder(&e->picture, h);
-	bool failed = h->in_world && capacity_failed(&e->picture, h);
+	struct picture *picture = sched->picture;
+	uint32_t node = snap_node_of_holder(picture, h);
+	bool failed = h->in_world && capacity_failed(picture, h);
 	if (node != WORLD_NONE && failed && goes_now(h)) {
-		e->picture.snap.nodes.items[node].no_opening = true;
+		picture->snap.nodes.items[node].no_opening = true;
 	}
 	if (!holder_usable(h) || node == WORLD_NONE) {
 		return;
 	}
-	enum gpu_state state = holder_state(e, h);
-	struct place_node *n = &e->picture.snap.nodes.items[node];
-	learn_memory(&e->picture, node, h);
-	bool bad = h->in_world && health_is_bad(&e->ailments, h);
+	enum gpu_state state = holder_state(sched->inject, h);
+	struct place_node *n = &picture->snap.nodes.items[node];
+	learn_memory(picture, node, h);
+	bool bad = h->in_world && health_is_bad(sched->inject->ailments, h);
 	struct place_gpu g = {.node = node,
 		.state = state,
 		.capacity_pod = h->name,
@@ -309,46 +320,49 @@ static void add_holder(struct engine *e, struct holder *h)
 		.max_tenants = MODEL_GRANTS_MAX,
 		.company = place_nobody(h->mps),
 		.mps = h->mps,
-		.fenced = bad || inject_is_vain(&e->inject, h) || failed,
+		.fenced = bad || inject_is_vain(sched->inject, h) || failed,
 		.unhealthy = bad};
 	g.free_mib = g.usable_mib;
 	struct snap_gpu s = {.holder = h, .same = WORLD_NONE};
-	if (!kept_count(&e->companies, &g, &s)) {
-		count_entries(e, &g, &s);
+	if (!kept_count(sched->companies, &g, &s)) {
+		count_entries(sched, &g, &s);
 	}
 	/* Until the scheduler has bound it, what it asks for is not in the node's sums. */
 	if (!h->in_world || text_empty(h->pod.node)) {
 		place_reserve_capacity(n, h->mps);
 	}
-	kept_place(&e->picture, h);
-	VEC_PUSH(&e->picture.snap.gpus, g);
-	VEC_PUSH(&e->picture.snap_gpus, s);
+	kept_place(picture, h);
+	VEC_PUSH(&picture->snap.gpus, g);
+	VEC_PUSH(&picture->snap_gpus, s);
 }
 
-static void add_holders(struct engine *e)
+static void add_holders(struct scheduling *sched)
 {
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_CAPACITY); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_CAPACITY, i);
-		holder_refresh(&e->book, holder_of(&e->book, i, e->time.now), p);
+	const struct picture *picture = sched->picture;
+	struct book *book = picture->book;
+	struct step_time *time = picture->time;
+	for (size_t i = 0; i < world_class_count(picture->world, WORLD_CAPACITY); i++) {
+		const struct world_pod *p = world_class_at(picture->world, WORLD_CAPACITY, i);
+		holder_refresh(book, holder_of(book, i, time->now), p);
 	}
-	inject_look(&e->inject);
-	for (size_t i = 0; i < e->book.holders.count; i++) {
-		struct holder *h = e->book.holders.items[i];
-		holder_expire(h, e->time.now);
-		if (h->seen != e->time.step && h->in_world) {
+	inject_look(sched->inject);
+	for (size_t i = 0; i < book->holders.count; i++) {
+		struct holder *h = book->holders.items[i];
+		holder_expire(h, time->now);
+		if (h->seen != time->step && h->in_world) {
 			/* Seen before, gone now. */
 			h->in_world = false;
 			h->expires_at = 0;
 		}
-		if (h->seen != e->time.step && (h->flight != 0 || e->time.now < h->expires_at)) {
-			h->seen = e->time.step;
-			wake_by(&e->time, h->expires_at);
+		if (h->seen != time->step && (h->flight != 0 || time->now < h->expires_at)) {
+			h->seen = time->step;
+			wake_by(time, h->expires_at);
 		}
-		if (h->seen == e->time.step) {
-			add_holder(e, h);
+		if (h->seen == time->step) {
+			add_holder(sched, h);
 		}
 	}
-	kept_index(&e->picture);
+	kept_index(sched->picture);
 }
 
 /* Whoever holds the tenant's GPU now: the tenant runs on it all the same. Where nobody has told
@@ -365,21 +379,23 @@ static uint32_t snap_gpu_of(
 	return may_be ? h->snap_at : WORLD_NONE;
 }
 
-static void add_uncounted(struct engine *e, const struct world_pod *p, uint32_t slot, uint32_t at)
+static void add_uncounted(
+	struct scheduling *sched, const struct world_pod *p, uint32_t slot, uint32_t at)
 {
-	struct place_gpu *g = &e->picture.snap.gpus.items[at];
-	struct manners manners = manners_of_tenant(&e->companies, p, slot);
-	company_joins(g, &e->picture.snap_gpus.items[at], &manners);
-	struct share share = resize_may_have(&e->resizes, p);
+	struct picture *picture = sched->picture;
+	struct place_gpu *g = &picture->snap.gpus.items[at];
+	struct manners manners = manners_of_tenant(sched->companies, p, slot);
+	company_joins(g, &picture->snap_gpus.items[at], &manners);
+	struct share share = resize_may_have(sched->resizes, p);
 	if (share.milli > p->gpu->milli) {
-		quotas_take_pod(&e->quotas, p, share.milli - p->gpu->milli);
+		quotas_take_pod(sched->quotas, p, share.milli - p->gpu->milli);
 	}
 	g->free_milli -= share.milli;
 	g->free_mib -= share.mib;
 	g->tenants++;
-	e->picture.snap_gpus.items[at].demand++;
-	e->picture.snap_gpus.items[at].forgotten++;
-	e->picture.snap_gpus.items[at].node_pins += p->gpu->keeps_node ? 1 : 0;
+	picture->snap_gpus.items[at].demand++;
+	picture->snap_gpus.items[at].forgotten++;
+	picture->snap_gpus.items[at].node_pins += p->gpu->keeps_node ? 1 : 0;
 }
 
 static void add_unbound(struct picture *picture, const struct world_pod *p, uint32_t at)
@@ -392,61 +408,63 @@ static void add_unbound(struct picture *picture, const struct world_pod *p, uint
 
 /* Tenants that run but stand in no ledger hold their share all the same; tenants without a node yet
  * take CPU and memory that the node's sums do not show. */
-static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slot)
+static void add_tenant(struct scheduling *sched, const struct world_pod *p, uint32_t slot)
 {
+	struct picture *picture = sched->picture;
 	bool several = p->gpu->devices > 1;
-	bool counted = !several && snap_counted(&e->picture, slot);
+	bool counted = !several && snap_counted(picture, slot);
 	if (p->gpu->gated || world_pod_terminal(p)) {
 		return;
 	}
-	e->picture.forgotten += counted ? 0 : 1;
+	picture->forgotten += counted ? 0 : 1;
 	if (p->gpu->capacity_pod == NULL || (counted && p->node != WORLD_NONE)) {
 		return;
 	}
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	bool unbound = p->node == WORLD_NONE;
 	while (told_next(&t)) {
-		uint32_t at = snap_gpu_of(&e->picture, p, &t);
+		uint32_t at = snap_gpu_of(picture, p, &t);
 		if (at == WORLD_NONE) {
 			continue;
 		}
-		const struct holder *h = e->picture.snap_gpus.items[at].holder;
+		const struct holder *h = picture->snap_gpus.items[at].holder;
 		if (several ? !ledger_has(holder_ledger(h), world_pod_uid(p)) : !counted) {
-			add_uncounted(e, p, slot, at);
+			add_uncounted(sched, p, slot, at);
 		}
 		if (unbound) {
-			add_unbound(&e->picture, p, at);
+			add_unbound(picture, p, at);
 			unbound = false;
 		}
 	}
 }
 
-void snapshot_build(struct engine *e)
+void snapshot_build(struct scheduling *sched, struct orphans *orphans)
 {
-	picture_begin(&e->picture);
-	e->picture.searches = e->picture.forgotten = 0;
-	quotas_begin(&e->quotas);
-	resizes_begin(&e->resizes);
-	companies_begin(&e->companies);
-	kept_begin(&e->picture);
-	add_nodes(e);
-	health_look(&e->ailments);
-	add_holders(e);
-	scale_discount(&e->scale);
-	kept_end(&e->picture);
-	vec_for_each (const uint32_t, i, &e->picture.unsettled) {
-		add_tenant(e, world_class_at(e->world, WORLD_TENANT, *i),
-			world_class_slot(e->world, WORLD_TENANT, *i));
+	struct picture *picture = sched->picture;
+	picture_begin(picture);
+	picture->searches = picture->forgotten = 0;
+	quotas_begin(sched->quotas);
+	resizes_begin(sched->resizes);
+	companies_begin(sched->companies);
+	kept_begin(picture);
+	add_nodes(picture);
+	health_look(sched->inject->ailments);
+	add_holders(sched);
+	scale_discount(sched->scale);
+	kept_end(picture);
+	vec_for_each (const uint32_t, i, &picture->unsettled) {
+		add_tenant(sched, world_class_at(picture->world, WORLD_TENANT, *i),
+			world_class_slot(picture->world, WORLD_TENANT, *i));
 	}
-	departed_count(&e->quotas, &e->companies);
-	landings_count(&e->companies);
-	promises_void(&e->picture);
-	holds_count(&e->picture);
-	companies_settle(&e->picture);
-	mps_settle(&e->picture);
-	quotas_count_waiters(&e->quotas);
-	orphans_find(&e->orphans);
-	if (e->cfg.check_every > 0 && e->time.step % e->cfg.check_every == 0) {
-		kept_check(&e->companies);
+	departed_count(sched->quotas, sched->companies);
+	landings_count(sched->companies);
+	promises_void(picture);
+	holds_count(picture);
+	companies_settle(picture);
+	mps_settle(picture);
+	quotas_count_waiters(sched->quotas);
+	orphans_find(orphans);
+	if (picture->cfg->check_every > 0 && picture->time->step % picture->cfg->check_every == 0) {
+		kept_check(sched->companies);
 	}
 }

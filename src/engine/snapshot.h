@@ -3,10 +3,9 @@
 #ifndef ENGINE_SNAPSHOT_H
 #define ENGINE_SNAPSHOT_H
 
-#include <stdint.h>
+struct orphans;
+struct scheduling;
 
-struct engine;
-
-void snapshot_build(struct engine *e);
+void snapshot_build(struct scheduling *sched, struct orphans *orphans);
 
 #endif

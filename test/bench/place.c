@@ -323,7 +323,7 @@ static void round_of(struct bed *b, struct result *r)
 	e->scheduling.resume = 0;
 	e->book.flights.decided = 0;
 	int64_t begin = now_ns();
-	snapshot_build(e);
+	snapshot_build(&e->scheduling, &e->orphans);
 	int64_t built = now_ns();
 	rank_waiters(&e->ranking, &e->picture, &e->ranked);
 	needs_count(&e->wholes, &e->ranked);
