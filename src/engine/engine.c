@@ -203,7 +203,7 @@ bool engine_observe(struct engine *e, const struct change *c)
 		return false;
 	}
 	if (e->journal != NULL) {
-		journal_change(e->journal, e, c);
+		journal_change(e->journal, c);
 	}
 	if (c->type == CHANGE_LEADER) {
 		if (c->leads && !e->leads) {
@@ -379,7 +379,7 @@ void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struc
 		return;
 	}
 	if (e->journal != NULL) {
-		journal_before_step(e->journal, e);
+		journal_before_step(e->journal);
 	}
 	e->emitter.plan = plan;
 	step(e, now, budget);
@@ -393,7 +393,7 @@ void engine_settle(
 	struct engine *e, struct engine_now now, uint64_t action_id, const struct outcome *o)
 {
 	if (e->journal != NULL) {
-		journal_settle(e->journal, e, now, action_id, o);
+		journal_settle(e->journal, now, action_id, o);
 	}
 	e->time.dirty = true;
 	e->time.deadline = now.mono_ms;

@@ -13,7 +13,8 @@
 #define POD_BYTES 64
 
 struct journal {
-	char *version; /* owned */
+	char *version;		     /* owned */
+	const struct engine *engine; /* borrowed; who records here, from journal_begin on */
 	bool has_sink;
 	struct journal_sink sink;
 	size_t segment_bytes;
@@ -130,14 +131,14 @@ static struct str *record_of(struct journal *j, enum record type)
 	return &j->scratch;
 }
 
-static void put_head(struct journal *j, const struct engine *e)
+static void put_head(struct journal *j)
 {
 	struct str *r = record_of(j, RECORD_HEAD);
 	const struct journal_head head = {.number = j->number,
 		.whole = j->whole,
 		.records_before = j->records_before,
-		.seed = e->seed,
-		.config = e->cfg};
+		.seed = j->engine->seed,
+		.config = j->engine->cfg};
 	pack_text(r, JOURNAL_WORD);
 	pack_u64(r, journal_format());
 	pack_text(r, j->version);
@@ -175,9 +176,9 @@ static void segment_open(struct journal *j, bool whole)
 }
 
 /* The next segment, from the engine's state as it is now. */
-void journal_begin(struct journal *j, struct engine *e)
+static void segment_begin(struct journal *j)
 {
-	size_t least = world_pod_count(e->world) * POD_BYTES;
+	size_t least = world_pod_count(j->engine->world) * POD_BYTES;
 	bool fits = j->state_max == 0 || least <= j->state_max;
 	journal_flush(j);
 	j->number++;
@@ -186,16 +187,16 @@ void journal_begin(struct journal *j, struct engine *e)
 		j->sink.begin(j->sink.data, j->number);
 	}
 	segment_open(j, fits);
-	put_head(j, e);
+	put_head(j);
 	if (!fits) {
 		return;
 	}
 	j->too_large = false;
 	j->state_hash = 0;
-	state_save(e, &j->scratch, put_state_record, j);
+	state_save(j->engine, &j->scratch, put_state_record, j);
 	if (j->too_large) {
 		segment_open(j, false);
-		put_head(j, e);
+		put_head(j);
 		return;
 	}
 	struct str *r = record_of(j, RECORD_READY);
@@ -207,6 +208,12 @@ void journal_begin(struct journal *j, struct engine *e)
 	}
 }
 
+void journal_begin(struct journal *j, const struct engine *e)
+{
+	j->engine = e;
+	segment_begin(j);
+}
+
 /* A record of n bytes is about to be written: is there room in this segment? */
 static bool lacks_room(const struct journal *j, size_t n)
 {
@@ -215,24 +222,24 @@ static bool lacks_room(const struct journal *j, size_t n)
 
 /* Begins another segment where n bytes do not fit. False: they fit nowhere, and the record is lost.
  */
-static bool make_room(struct journal *j, struct engine *e, size_t n)
+static bool make_room(struct journal *j, size_t n)
 {
 	if (lacks_room(j, n)) {
-		journal_begin(j, e);
+		segment_begin(j);
 	}
 	if (j->has_sink || !lacks_room(j, n)) {
 		return true;
 	}
 	/* One enormous object after a large state: the state has to go. */
 	segment_open(j, false);
-	put_head(j, e);
+	put_head(j);
 	if (!lacks_room(j, n)) {
 		return true;
 	}
 	/* What follows does not continue what was before; the gap in the numbers says so. */
 	j->number += 2;
 	segment_open(j, false);
-	put_head(j, e);
+	put_head(j);
 	return false;
 }
 
@@ -255,14 +262,14 @@ static void pack_change(struct str *out, const struct change *c)
 	change_pack(out, &less);
 }
 
-void journal_change(struct journal *j, struct engine *e, const struct change *c)
+void journal_change(struct journal *j, const struct change *c)
 {
 	struct str *r = record_of(j, RECORD_CHANGE);
 	pack_change(r, c);
 	ENSURE(!r->overflow);
 	if (lacks_room(j, r->len)) {
 		/* Beginning a segment needs the scratch space. */
-		if (!make_room(j, e, r->len)) {
+		if (!make_room(j, r->len)) {
 			return;
 		}
 		r = record_of(j, RECORD_CHANGE);
@@ -272,9 +279,9 @@ void journal_change(struct journal *j, struct engine *e, const struct change *c)
 	str_trim_capacity(r, JOURNAL_PIECE_BYTES);
 }
 
-void journal_before_step(struct journal *j, struct engine *e)
+void journal_before_step(struct journal *j)
 {
-	bool fits = make_room(j, e, STEP_ROOM);
+	bool fits = make_room(j, STEP_ROOM);
 	ENSURE(fits);
 }
 
@@ -304,14 +311,14 @@ static void pack_outcome(
 	record_pack(r, &journal_outcome_table, &told);
 }
 
-void journal_settle(struct journal *j, struct engine *e, struct engine_now now, uint64_t action_id,
-	const struct outcome *o)
+void journal_settle(
+	struct journal *j, struct engine_now now, uint64_t action_id, const struct outcome *o)
 {
 	struct str *r = record_of(j, RECORD_SETTLE);
 	pack_outcome(r, now, action_id, o);
 	ENSURE(!r->overflow);
 	if (lacks_room(j, r->len)) {
-		if (!make_room(j, e, r->len)) {
+		if (!make_room(j, r->len)) {
 			return;
 		}
 		r = record_of(j, RECORD_SETTLE);

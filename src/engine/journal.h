@@ -50,13 +50,14 @@ static inline uint64_t state_hash(const struct str *record, uint64_t before)
 	return hash_bytes(str_text(record), record->len, before);
 }
 
-void journal_begin(struct journal *j, struct engine *e);
-void journal_change(struct journal *j, struct engine *e, const struct change *c);
-void journal_before_step(struct journal *j, struct engine *e);
+/* Records this engine from now on, beginning with its state. */
+void journal_begin(struct journal *j, const struct engine *e);
+void journal_change(struct journal *j, const struct change *c);
+void journal_before_step(struct journal *j);
 void journal_step(
 	struct journal *j, struct engine_now now, uint32_t budget, const struct plan *plan);
-void journal_settle(struct journal *j, struct engine *e, struct engine_now now, uint64_t action_id,
-	const struct outcome *o);
+void journal_settle(
+	struct journal *j, struct engine_now now, uint64_t action_id, const struct outcome *o);
 /* Everything in a plan as one number: every field of every action, in order. */
 uint64_t plan_hash(const struct plan *plan);
 

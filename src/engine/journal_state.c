@@ -111,7 +111,7 @@ static const struct state_list {
 /* --- save --- */
 
 struct saving {
-	struct engine *e;
+	const struct engine *e;
 	struct str *out;
 	state_put put;
 	void *data;
@@ -193,7 +193,7 @@ static void save_engine(struct saving *s)
 	record_end(s);
 }
 
-void state_save(struct engine *e, struct str *scratch, state_put put, void *data)
+void state_save(const struct engine *e, struct str *scratch, state_put put, void *data)
 {
 	struct saving s = {e, scratch, put, data};
 	world_save(e->world, save_change, &s);
@@ -221,16 +221,16 @@ void state_save(struct engine *e, struct str *scratch, state_put put, void *data
 
 /* --- load --- */
 
-static bool load_world(struct engine *e, struct unpack *u)
+static bool load_world(struct picture *picture, struct unpack *u)
 {
 	struct change c;
 	if (!change_unpack(u, &c) || !change_is_sound(&c) || !change_fits(&c)) {
 		return false;
 	}
 	if (c.type == CHANGE_RUNTIME) {
-		runtime_take(&e->picture, c.runtime);
+		runtime_take(picture, c.runtime);
 	} else {
-		world_apply(e->world, &c);
+		world_apply(picture->world, &c);
 	}
 	return true;
 }
@@ -250,22 +250,22 @@ static bool load_seen(struct unpack *u, struct arena *to, const struct world_pod
 	return sound;
 }
 
-static bool load_waiter(struct engine *e, struct unpack *u)
+static bool load_waiter(struct book *book, struct unpack *u)
 {
 	struct journal_seen seen = {0};
 	const char *uid = unpack_text(u);
-	if (uid == NULL || waiter_find(&e->book, uid) != NULL) {
+	if (uid == NULL || waiter_find(book, uid) != NULL) {
 		return false;
 	}
-	struct waiter *w = waiter_touch(&e->book, uid, 0);
-	if (!load_seen(u, &w->arena, world_pod_by_uid(e->world, uid), &seen, &w->stamp)) {
+	struct waiter *w = waiter_touch(book, uid, 0);
+	if (!load_seen(u, &w->arena, world_pod_by_uid(book->world, uid), &seen, &w->stamp)) {
 		return false;
 	}
 	w->pod = seen.pod != NULL ? *seen.pod : w->pod;
 	bool sound = record_unpack(u, &waiter_table, w);
 	uint64_t flight = w->flight;
 	w->flight = 0;
-	waiter_sends(&e->book, w, flight);
+	waiter_sends(book, w, flight);
 	waiter_read_gpu_count(w);
 	w->asked.mps = pod_is_mps(&w->pod);
 	vec_for_each (struct landing, t, &w->landings) {
@@ -274,15 +274,15 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	return sound;
 }
 
-static bool load_holder(struct engine *e, struct unpack *u)
+static bool load_holder(struct book *book, struct unpack *u)
 {
 	struct journal_seen seen = {0};
 	const char *name = unpack_text(u);
-	if (name == NULL || holder_find(&e->book, name) != NULL) {
+	if (name == NULL || holder_find(book, name) != NULL) {
 		return false;
 	}
-	struct holder *h = holder_touch(&e->book, name, 0);
-	const struct world_pod *now = world_pod_find(e->world, NAME_NAMESPACE, name);
+	struct holder *h = holder_touch(book, name, 0);
+	const struct world_pod *now = world_pod_find(book->world, NAME_NAMESPACE, name);
 	if (!load_seen(u, &h->arena, now, &seen, &h->stamp)) {
 		return false;
 	}
@@ -293,17 +293,17 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	bool sound = record_unpack(u, &holder_table, h);
 	uint64_t flight = h->flight;
 	h->flight = 0;
-	holder_sends(&e->book, h, h->flight_type, flight);
+	holder_sends(book, h, h->flight_type, flight);
 	/* A pod that is in the world has been looked at. */
 	return sound && (seen.pod != NULL || !h->in_world);
 }
 
 /* Its pod is unpacked anew, from the world. */
-static bool load_whole(struct engine *e, struct unpack *u)
+static bool load_whole(struct wholes *wholes, struct unpack *u)
 {
 	const char *uid = unpack_text(u);
-	return uid != NULL && whole_find(&e->wholes, uid) == NULL &&
-	       record_unpack(u, &whole_table, whole_touch(&e->wholes, uid, 0));
+	return uid != NULL && whole_find(wholes, uid) == NULL &&
+	       record_unpack(u, &whole_table, whole_touch(wholes, uid, 0));
 }
 
 static bool load_item(struct engine *e, const struct state_list *l, struct unpack *u)
@@ -327,13 +327,13 @@ static bool load_item(struct engine *e, const struct state_list *l, struct unpac
 	return true;
 }
 
-static bool load_pass(struct engine *e, struct unpack *u)
+static bool load_pass(struct policies *policies, struct unpack *u)
 {
-	if (e->policies.pass != NULL ||
-		!record_unpack(u, &policies_pass_table, policies_pass_of(&e->policies))) {
+	if (policies->pass != NULL ||
+		!record_unpack(u, &policies_pass_table, policies_pass_of(policies))) {
 		return false;
 	}
-	policies_pass_index(e->policies.pass);
+	policies_pass_index(policies->pass);
 	return true;
 }
 
@@ -359,11 +359,11 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 			return load_item(e, &lists[i], u);
 		}
 	}
-	return type == RECORD_WORLD    ? load_world(e, u)
-	       : type == RECORD_WAITER ? load_waiter(e, u)
-	       : type == RECORD_HOLDER ? load_holder(e, u)
-	       : type == RECORD_WHOLE  ? load_whole(e, u)
-	       : type == RECORD_PASS   ? load_pass(e, u)
+	return type == RECORD_WORLD    ? load_world(&e->picture, u)
+	       : type == RECORD_WAITER ? load_waiter(&e->book, u)
+	       : type == RECORD_HOLDER ? load_holder(&e->book, u)
+	       : type == RECORD_WHOLE  ? load_whole(&e->wholes, u)
+	       : type == RECORD_PASS   ? load_pass(&e->policies, u)
 				       : type == RECORD_ENGINE && load_engine(e, u);
 }
 

@@ -5,7 +5,7 @@
 #include "journal.h"
 
 typedef void (*state_put)(void *data, const struct str *record);
-void state_save(struct engine *e, struct str *scratch, state_put put, void *data);
+void state_save(const struct engine *e, struct str *scratch, state_put put, void *data);
 /* One such record, after its type, into an engine that is new but for the records before. False: it
  * cannot mean anything. What `u` unpacks is copied. */
 bool state_load(struct engine *e, enum record type, struct unpack *u);
