@@ -3,7 +3,6 @@
 #define CAPACITY_CAPACITY_FAILURE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "ledger/nouns.h"
 

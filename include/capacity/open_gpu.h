@@ -3,7 +3,6 @@
 #define CAPACITY_OPEN_GPU_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "ledger/nouns.h"
 

@@ -24,7 +24,6 @@
 #include "base/vec.h"
 #include "capacity/standin.h"
 #include "ledger/nouns.h"
-#include "model/plan.h"
 
 struct pools;
 struct ranked;

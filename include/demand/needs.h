@@ -4,7 +4,6 @@
 #define DEMAND_NEEDS_H
 
 #include "base/alloc.h"
-#include "base/str.h"
 #include "base/vec.h"
 #include "demand/zoning.h"
 #include "ledger/nouns.h"

@@ -9,7 +9,6 @@
 #include "base/vec.h"
 #include "demand/keeper.h"
 #include "ledger/nouns.h"
-#include "model/plan.h"
 #include "model/pod.h"
 #include "place/place.h"
 

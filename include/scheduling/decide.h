@@ -3,8 +3,6 @@
 #ifndef SCHEDULING_DECIDE_H
 #define SCHEDULING_DECIDE_H
 
-#include <stdint.h>
-
 #include "ledger/nouns.h"
 
 void decide(struct scheduling *sched, struct emitter *out);

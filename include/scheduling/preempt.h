@@ -18,7 +18,6 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "base/vec.h"
 #include "guardian/evict.h"
 #include "ledger/nouns.h"
 #include "scheduling/incumbent.h"

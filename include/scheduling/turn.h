@@ -5,7 +5,6 @@
 #ifndef SCHEDULING_TURN_H
 #define SCHEDULING_TURN_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/alloc.h"

@@ -1,14 +1,12 @@
 /* What is proven of nodes, in the picture of one step; and what those who wait are told of it. */
 #include "capacity/inject.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "capacity/capacity_failure.h"
 #include "capacity/inject_class.h"
 #include "guardian/health.h"
 #include "ledger/ledger.h"
-#include "size/explain.h"
 
 /* So long after it was last of use. */
 #define FORGET_MS 3600000

@@ -5,7 +5,6 @@
 #include "capacity/inject.h"
 #include "ledger/ledger.h"
 #include "model/refusal.h"
-#include "size/explain.h"
 #include "size/explain_gpus.h"
 
 /* So long after somebody last was to have a GPU of the node its class is tried, and kept. */

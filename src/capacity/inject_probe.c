@@ -2,7 +2,6 @@
 #include "capacity/inject_probe.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/rand.h"
 #include "capacity/inject.h"
@@ -10,7 +9,6 @@
 #include "ledger/ledger.h"
 #include "model/names.h"
 #include "record/tables.h"
-#include "size/explain.h"
 #include "size/explain_gpus.h"
 
 /* The image is there and the node is the capacity pod's: whoever is silent for longer than this

@@ -2,7 +2,6 @@
 #include "capacity/scale.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "capacity/standin.h"
 #include "demand/node_pools.h"

@@ -10,7 +10,6 @@
 #include "capacity/standin.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "capacity/scale.h"
 #include "ledger/ledger.h"

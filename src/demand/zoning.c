@@ -6,8 +6,6 @@
  * Replicas ask the same, so what was worked out is kept for the step. */
 #include "demand/zoning.h"
 
-#include <stdlib.h>
-
 #include "demand/needs.h"
 #include "ledger/ledger.h"
 #include "record/tables.h"

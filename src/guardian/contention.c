@@ -3,8 +3,6 @@
  * looked at for some seconds before it is taken for its own fault. */
 #include "contention.h"
 
-#include <stdlib.h>
-
 #include "guardian/overuse.h"
 #include "guardian/overuse_find.h"
 #include "ledger/ledger.h"

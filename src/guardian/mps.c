@@ -3,7 +3,6 @@
 
 #include "guardian/health.h"
 #include "ledger/ledger.h"
-#include "size/explain.h"
 #include "size/explain_gpus.h"
 #include "world/node_states.h"
 

@@ -7,7 +7,6 @@
 #include "guardian/evict.h"
 #include "ledger/ledger.h"
 #include "model/names.h"
-#include "size/explain.h"
 #include "size/explain_gpus.h"
 #include "search.h"
 

@@ -1,8 +1,6 @@
 /* Who uses more than its share of memory: one node, judged in one piece. */
 #include "guardian/overuse.h"
 
-#include <stdlib.h>
-
 #include "guardian/evict.h"
 #include "guardian/overuse_find.h"
 #include "ledger/ledger.h"

@@ -10,7 +10,6 @@
 #include "guardian/evict.h"
 #include "guardian/jobs.h"
 #include "ledger/ledger.h"
-#include "model/names.h"
 #include "owner/owner.h"
 
 #define TELL_EVERY_MS 60000

@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/rand.h"
-#include "base/str.h"
 #include "ledger/capacity_pod.h"
 #include "ledger/pending_pod.h"
 #include "ledger/step_time.h"

@@ -1,8 +1,6 @@
 /* Holds in the picture of a step. */
 #include "ledger/eviction_hold.h"
 
-#include <stdlib.h>
-
 #include "ledger/ledger.h"
 
 #define HOLD_MS 60000

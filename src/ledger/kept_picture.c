@@ -3,7 +3,6 @@
 
 #include "base/bits.h"
 #include "ledger/ledger.h"
-#include "size/builtin.h"
 
 #define LABEL_GPU_MEMORY "nvidia.com/gpu.memory"
 

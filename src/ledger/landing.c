@@ -2,8 +2,6 @@
  * capacity pod is there, the ledger counts the same share. */
 #include "ledger/landing.h"
 
-#include <stdlib.h>
-
 #include "ledger/ledger.h"
 
 /* Takes out of the picture (sign 1), or gives back (-1), what a landing counts there. */

@@ -2,7 +2,6 @@
 #include "ledger/pending_pod.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/map.h"
 #include "base/str.h"

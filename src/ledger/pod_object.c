@@ -2,7 +2,6 @@
 #include "ledger/pod_object.h"
 
 #include "base/alloc.h"
-#include "base/fault.h"
 #include "world/world.h"
 
 struct pod pod_of(const struct world_pod *p, struct arena *arena)

@@ -4,7 +4,6 @@
 
 #include "base/rand.h"
 #include "ledger/ledger.h"
-#include "model/names.h"
 #include "record/tables.h"
 
 #define AVOID_CONFLICT_MS 5000

@@ -5,8 +5,6 @@
  * so that who may join whom is one comparison (place). */
 #include "ledger/sharing_group.h"
 
-#include <string.h>
-
 #include "ledger/ledger.h"
 #include "size/builtin.h"
 

@@ -12,7 +12,6 @@
 #include "demand/quota_usage.h"
 #include "demand/whole_fit.h"
 #include "ledger/ledger.h"
-#include "model/quantity.h"
 #include "scheduling/emit_grant.h"
 #include "scheduling/scheduling.h"
 #include "scheduling/turn.h"

@@ -3,7 +3,6 @@
 #include "scheduling/preempt.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "capacity/inject_class.h"
 #include "demand/needs.h"
