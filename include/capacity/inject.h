@@ -144,8 +144,6 @@ struct inject_node *inject_node_of(const struct injecting *inject, const struct 
 /* Of that class on a GPU of the holder's driver; NULL: nothing. */
 const struct inject_proof *inject_proof_of_class(
 	const struct injecting *inject, uint32_t node, const struct holder *h, const char *class);
-/* The proof for its own class; NULL: none. */
-const struct inject_claim *inject_own_proof(const struct injecting *inject, const struct holder *h);
 /* Its GPU can be named: what is seen of it says something of the node. */
 bool inject_may_name(struct injecting *inject, const struct holder *h);
 /* What works there is found out by probes. By the word of an admin classes make no difference. */

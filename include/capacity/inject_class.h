@@ -22,7 +22,6 @@ void inject_reason(struct injecting *inject, struct waiter *w);
 /* True: its GPU is there, and how its node gives it is being found out; the waiter has the reason.
  */
 bool inject_tries(struct injecting *inject, struct waiter *w, const struct holder *h);
-void inject_note_progress(struct waiter *w, const struct inject_memo *m); /* the reason */
 struct inject_words {
 	const char *class; /* NULL: that of the capacity pods */
 	const char *value;

@@ -27,10 +27,8 @@ void keeper_note(struct wholes *wholes, struct waiter *w, const struct place_kee
 struct lack {
 	int64_t milli, mib;
 };
-/* False: it is no GPU for it. */
-bool lack_on(const struct place_gpu *g, const struct place_request *r, struct lack *ret);
-/* The same, but what is kept for somebody before it may be of use afterwards; anything else is
- * nearer. */
+/* False: it is no GPU for it. What is kept for somebody before it may be of use afterwards;
+ * anything else is nearer. */
 bool lack_in_the_end(const struct place_gpu *g, const struct place_request *r, struct lack *ret);
 
 #endif

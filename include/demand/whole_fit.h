@@ -16,8 +16,6 @@ void wholes_know_rooms(struct wholes *wholes);
 bool snap_gpu_is_idle(const struct picture *picture, uint32_t gpu);
 /* GPUs that it can have on the node, idle capacity pods and those on their way out counted. */
 int64_t whole_obtainable(const struct wholes *wholes, uint32_t node);
-/* Could it run there once they are gone? */
-bool whole_fits(struct wholes *wholes, const struct place_request *r, uint32_t node);
 /* Of the nodes where it fits, the one that is nearest to it; PLACE_NOWHERE: it fits nowhere.
  * `keeper` not 0: nobody opens a GPU on any of them. */
 uint32_t whole_best_node(struct wholes *wholes, const struct place_request *r, uint32_t keeper);

@@ -17,7 +17,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/str.h"
 #include "guardian/evict.h"
 #include "ledger/nouns.h"
 #include "scheduling/incumbent.h"
@@ -40,12 +39,5 @@ struct preempting {
 /* After the decisions of a step. */
 void preempt_tenants(struct preempting *preempting, struct emitter *out);
 void preempting_finish(struct preempting *p);
-/* By its own preemptionPolicy and by its policy's `preemption`. */
-bool may_preempt_others(const struct world *world, const struct pod *pod);
-enum evict_state preempt_one(struct evictions *evictions, const struct pod *for_whom,
-	const struct world_pod *victim, struct emitter *out);
-/* The UUIDs of these GPUs of the snapshot as a list, those that are known. */
-void gpus_list(
-	const struct picture *picture, const uint32_t *gpus, uint32_t count, struct str *out);
 
 #endif

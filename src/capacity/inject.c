@@ -161,7 +161,8 @@ static const struct inject_proof *proof_there(
 	return inject_proof_of_class(inject, node, h, text_or(h->pod.runtime_class, ""));
 }
 
-const struct inject_claim *inject_own_proof(const struct injecting *inject, const struct holder *h)
+/* The proof for its own class; NULL: none. */
+static const struct inject_claim *own_proof(const struct injecting *inject, const struct holder *h)
 {
 	uint32_t at = snap_node_of_holder(inject->picture, h);
 	if (at >= inject->nodes.count || h->pod.identity == NULL) {
@@ -188,7 +189,7 @@ bool inject_knows(
 {
 	const struct inject_node *n = inject_node_of(inject, h);
 	if (n == NULL || n->way == INJECT_BY_PROBE) {
-		const struct inject_claim *proof = inject_own_proof(inject, h);
+		const struct inject_claim *proof = own_proof(inject, h);
 		*ret_form = proof != NULL ? proof->form : INJECT_ENV;
 		return proof != NULL;
 	}
@@ -395,7 +396,7 @@ static void add_probe(struct injecting *inject, const struct inject_probe *p, st
 	bool open = inject_proof_of_class(inject, p->node, h, claim->class) == NULL;
 	if (class == NULL) {
 		inject->nodes.items[p->node].probed = h;
-		open = inject_own_proof(inject, h) == NULL;
+		open = own_proof(inject, h) == NULL;
 	} else if (m != NULL && open) {
 		m->probed = h;
 	}
@@ -541,7 +542,7 @@ static void list_others(struct injecting *inject, const struct holder *h,
 const struct inject_claim *inject_proof_for(struct injecting *inject, const struct holder *h)
 {
 	const struct inject_node *n = inject_node_of(inject, h);
-	const struct inject_claim *own = n != NULL ? inject_own_proof(inject, h) : NULL;
+	const struct inject_claim *own = n != NULL ? own_proof(inject, h) : NULL;
 	if (own == NULL || n->way != INJECT_BY_PROBE) {
 		return NULL;
 	}

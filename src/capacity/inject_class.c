@@ -100,6 +100,19 @@ bool inject_asks(struct injecting *inject, const struct pod *tenant, struct hold
 	return !known;
 }
 
+/* How far it is: a node that ends each probe is to be read by those who wait. */
+static void note_progress(struct waiter *w, const struct inject_memo *m)
+{
+	w->reason = REASON_PROVING;
+	if (m != NULL && m->refusal != NULL) {
+		text_set(&w->refusal, m->refusal);
+		w->refused_until = m->retry_at;
+		w->reason = refusal_reason(m->refusal);
+	} else if (m != NULL && m->ended >= PROBES_ENDED) {
+		w->reason = REASON_PROBE_ENDED;
+	}
+}
+
 bool inject_awaits(struct injecting *inject, struct waiter *w, struct holder *h)
 {
 	const struct picture *picture = inject->picture;
@@ -113,7 +126,7 @@ bool inject_awaits(struct injecting *inject, struct waiter *w, struct holder *h)
 	w->crowded = is_foreign(h, &w->pod) && (m == NULL || !inject_class_is_wanted(inject, m));
 	w->miss.best_node =
 		at < picture->snap.nodes.count ? picture->snap.nodes.items[at].noun->name : NULL;
-	inject_note_progress(w, m);
+	note_progress(w, m);
 	return true;
 }
 
@@ -134,19 +147,6 @@ bool inject_class_errand(
 	}
 	*ret_errand = (struct inject_errand){at, h, m->class, m};
 	return true;
-}
-
-/* How far it is: a node that ends each probe is to be read by those who wait. */
-void inject_note_progress(struct waiter *w, const struct inject_memo *m)
-{
-	w->reason = REASON_PROVING;
-	if (m != NULL && m->refusal != NULL) {
-		text_set(&w->refusal, m->refusal);
-		w->refused_until = m->retry_at;
-		w->reason = refusal_reason(m->refusal);
-	} else if (m != NULL && m->ended >= PROBES_ENDED) {
-		w->reason = REASON_PROBE_ENDED;
-	}
 }
 
 /* --- what those who wait are told of a node's way to give GPUs --- */
@@ -206,7 +206,7 @@ bool inject_tries(struct injecting *inject, struct waiter *w, const struct holde
 	}
 	w->miss.best_node = picture->snap.nodes.items[snap_node_of_holder(picture, h)].noun->name;
 	w->crowded = false;
-	inject_note_progress(w, n->memo != WORLD_NONE ? &inject->memos.items[n->memo] : NULL);
+	note_progress(w, n->memo != WORLD_NONE ? &inject->memos.items[n->memo] : NULL);
 	return true;
 }
 

@@ -20,11 +20,11 @@ void keeper_note(struct wholes *wholes, struct waiter *w, const struct place_kee
 	w->miss.best_node = wholes->picture->snap.nodes.items[k->node].noun->name;
 }
 
-bool lack_on(const struct place_gpu *g, const struct place_request *r, struct lack *ret)
+bool lack_in_the_end(const struct place_gpu *g, const struct place_request *r, struct lack *ret)
 {
 	int64_t milli, mib;
 	place_share(r, g->usable_mib, &milli, &mib);
-	if (g->fenced || g->held_off || g->kept_by != 0 || milli > MODEL_GPU_MILLI ||
+	if (g->fenced || g->held_off || milli > MODEL_GPU_MILLI ||
 		(g->usable_mib > 0 && mib > g->usable_mib)) {
 		return false;
 	}
@@ -32,16 +32,6 @@ bool lack_on(const struct place_gpu *g, const struct place_request *r, struct la
 	/* Of the other mode: whoever is there must leave first. */
 	ret->milli = g->mps != r->mps ? MODEL_GPU_MILLI - g->free_milli : ret->milli;
 	ret->mib = g->usable_mib > 0 && mib > g->free_mib ? mib - g->free_mib : 0;
-	return true;
-}
-
-bool lack_in_the_end(const struct place_gpu *g, const struct place_request *r, struct lack *ret)
-{
-	struct place_gpu later = *g;
-	later.kept_by = 0;
-	if (!lack_on(&later, r, ret)) {
-		return false;
-	}
 	/* No GPU lacks so much otherwise. */
 	ret->milli += g->kept_by != 0 ? 2 * MODEL_GPU_MILLI : 0;
 	return true;

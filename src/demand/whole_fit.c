@@ -75,7 +75,8 @@ int64_t whole_obtainable(const struct wholes *wholes, uint32_t node)
 	return wholes->picture->snap.nodes.items[node].free_gpus + room->leaving + room->idle;
 }
 
-bool whole_fits(struct wholes *wholes, const struct place_request *r, uint32_t node)
+/* Could it run there once those that are idle are gone? */
+static bool whole_fits(struct wholes *wholes, const struct place_request *r, uint32_t node)
 {
 	const struct place_node *n = &wholes->picture->snap.nodes.items[node];
 	if (whole_obtainable(wholes, node) < r->pod->gpus) {

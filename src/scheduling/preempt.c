@@ -34,7 +34,8 @@ static bool lacks_room(enum reason reason)
 	       reason == REASON_WHOLE_POD_FIRST;
 }
 
-bool may_preempt_others(const struct world *world, const struct pod *pod)
+/* By its own preemptionPolicy and by its policy's `preemption`. */
+static bool may_preempt_others(const struct world *world, const struct pod *pod)
 {
 	const struct policy *policy = policy_of(world, pod).policy;
 	return !pod->never_preempts && (policy == NULL || !policy->never_preempts);
@@ -189,7 +190,7 @@ static struct choice look_for(struct preempting *preempting, struct waiter *w)
 	return found;
 }
 
-enum evict_state preempt_one(struct evictions *evictions, const struct pod *for_whom,
+static enum evict_state preempt_one(struct evictions *evictions, const struct pod *for_whom,
 	const struct world_pod *victim, struct emitter *out)
 {
 	char name[512];
@@ -199,7 +200,9 @@ enum evict_state preempt_one(struct evictions *evictions, const struct pod *for_
 	return evict_tenant(evictions, victim, &why, out);
 }
 
-void gpus_list(const struct picture *picture, const uint32_t *gpus, uint32_t count, struct str *out)
+/* The UUIDs of these GPUs of the snapshot, those that are known. */
+static void gpus_list(
+	const struct picture *picture, const uint32_t *gpus, uint32_t count, struct str *out)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const struct gpu_identity *id =
