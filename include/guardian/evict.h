@@ -19,9 +19,9 @@
 #include <stdint.h>
 
 #include "base/clock.h"
-#include "base/map.h"
 #include "base/vec.h"
 #include "guardian/jobs.h"
+#include "ledger/keyed.h"
 #include "ledger/nouns.h"
 #include "model/reason.h"
 #include "size/explain.h"
@@ -75,9 +75,8 @@ struct recycled {
 struct evictions {
 	struct picture *picture; /* borrowed */
 	struct {
-		VEC_FIELDS(struct eviction);
+		KEYED_FIELDS(struct eviction);
 	} items;
-	struct map by_uid;
 	struct {
 		VEC_FIELDS(int64_t);
 	} sent; /* when, in the last minute */

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "ledger/keyed.h"
 #include "ledger/nouns.h"
 
 struct orphan {
@@ -58,9 +59,8 @@ struct search {
 struct orphans {
 	struct picture *picture; /* borrowed */
 	struct {
-		VEC_FIELDS(struct orphan);
-	} items;
-	struct map by_key; /* uuid and node: a UUID names a GPU of its node alone */
+		KEYED_FIELDS(struct orphan);
+	} items; /* by uuid and node: a UUID names a GPU of its node alone */
 	/* the step's scratch */
 	struct {
 		VEC_FIELDS(struct stranded);

@@ -17,9 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/map.h"
 #include "base/vec.h"
 #include "ledger/engine_config.h"
+#include "ledger/keyed.h"
 #include "ledger/nouns.h"
 
 /* A tenant that was seen over its share of one GPU. */
@@ -102,20 +102,16 @@ struct overuses {
 	struct picture *picture; /* borrowed, as are these */
 	struct evictions *evictions;
 	struct {
-		VEC_FIELDS(struct overuse);
-		struct map by_key; /* uid and uuid */
-	} items;
+		KEYED_FIELDS(struct overuse);
+	} items; /* by uid and uuid */
 	struct {
-		VEC_FIELDS(struct crowd);
-		struct map by_uuid;
+		KEYED_FIELDS(struct crowd);
 	} crowds;
 	struct {
-		VEC_FIELDS(struct failure);
-		struct map by_uid;
+		KEYED_FIELDS(struct failure);
 	} failures;
 	struct {
-		VEC_FIELDS(struct remark);
-		struct map by_uid;
+		KEYED_FIELDS(struct remark);
 	} remarks; /* of the last minute */
 	struct {
 		VEC_FIELDS(uint32_t);

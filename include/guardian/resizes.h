@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "base/clock.h"
-#include "base/map.h"
 #include "base/vec.h"
+#include "ledger/keyed.h"
 #include "ledger/nouns.h"
 #include "model/recommendation.h"
 #include "model/share.h"
@@ -39,10 +39,9 @@ struct resizes {
 	struct picture *picture; /* borrowed, as are these */
 	struct quotas *quotas;
 	struct {
-		VEC_FIELDS(struct resize);
+		KEYED_FIELDS(struct resize);
 	} items;
 	uint32_t awake; /* so many of the first are looked at in each step; the rest have it */
-	struct map by_uid;
 	/* of this step: tenants of whom the books differ, by pod slot; one of several GPUs may
 	 * stand here more than once */
 	struct {

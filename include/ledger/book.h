@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "ledger/flight.h"
+#include "ledger/keyed.h"
 #include "ledger/nouns.h"
 
 struct rng;
@@ -59,9 +60,8 @@ struct book {
 	} holder_by_place;		     /* beside the world's capacity pods */
 	struct flights flights;
 	struct {
-		VEC_FIELDS(struct node_memo);
+		KEYED_FIELDS(struct node_memo);
 	} memos;
-	struct map memos_by_name;
 	struct absences absences;
 	struct {
 		uint64_t step; /* of which `lags` is */

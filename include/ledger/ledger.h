@@ -16,6 +16,7 @@
 #include "ledger/eviction_hold.h"
 #include "ledger/flight.h"
 #include "ledger/kept_picture.h"
+#include "ledger/keyed.h"
 #include "ledger/landing.h"
 #include "ledger/nouns.h"
 #include "ledger/opening.h"

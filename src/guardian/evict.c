@@ -19,28 +19,20 @@
 
 #define SENTENCE_MAX 1024
 
-static bool eviction_same(const void *owner, uint32_t slot, const void *key)
-{
-	const struct evictions *evictions = owner;
-	return strcmp(evictions->items.items[slot].uid, key) == 0;
-}
-
 void evictions_init(struct evictions *evictions, struct picture *picture)
 {
 	evictions->picture = picture;
-	map_init(&evictions->by_uid, eviction_same, evictions);
+	keyed_init(KEYED(&evictions->items), sizeof(struct eviction), 1);
 }
 
 static struct eviction *eviction_find(struct evictions *evictions, const char *uid)
 {
-	uint32_t at = map_find(&evictions->by_uid, hash_text(uid), uid);
-	return at == MAP_NONE ? NULL : &evictions->items.items[at];
+	return keyed_find(KEYED(&evictions->items), uid, NULL);
 }
 
 void eviction_add(struct evictions *evictions, struct eviction *v)
 {
-	VEC_PUSH(&evictions->items, *v);
-	map_put(&evictions->by_uid, hash_text(v->uid), (uint32_t)evictions->items.count - 1);
+	keyed_add(KEYED(&evictions->items), v);
 }
 
 static struct eviction *eviction_touch(struct evictions *evictions, const struct world_pod *p)
@@ -51,8 +43,7 @@ static struct eviction *eviction_touch(struct evictions *evictions, const struct
 		struct eviction made = {.uid = xstrdup(world_pod_uid(p)),
 			.backoff = {.first_ms = FIRST_MS, .cap_ms = CAP_MS}};
 		text_set(&made.owner, pod_of(p, &arena).owner.uid);
-		eviction_add(evictions, &made);
-		v = &evictions->items.items[evictions->items.count - 1];
+		v = keyed_add(KEYED(&evictions->items), &made);
 	}
 	v->asked_at = evictions->picture->time->now;
 	return v;
@@ -294,19 +285,6 @@ static void eviction_free(struct eviction *v)
 	free(v->refusal);
 }
 
-/* The last one moves to its place. */
-static void forget(struct evictions *all, size_t i)
-{
-	size_t last = all->items.count - 1;
-	eviction_free(&all->items.items[i]);
-	if (i != last) {
-		uint64_t hash = hash_text(all->items.items[last].uid);
-		map_remove(&all->by_uid, hash, (uint32_t)last);
-		map_put(&all->by_uid, hash, (uint32_t)i);
-	}
-	VEC_REMOVE_SWAP(&all->items, i);
-}
-
 void evictions_sweep(struct evictions *evictions)
 {
 	const struct picture *picture = evictions->picture;
@@ -314,8 +292,9 @@ void evictions_sweep(struct evictions *evictions)
 		struct eviction *v = &evictions->items.items[i];
 		bool gone = world_pod_by_uid(picture->world, v->uid) == NULL;
 		if (v->flight == 0 && (gone || picture->time->now - v->asked_at >= KEPT_MS)) {
-			map_remove(&evictions->by_uid, hash_text(v->uid), (uint32_t)i);
-			forget(evictions, i);
+			struct eviction over = *v;
+			keyed_drop(KEYED(&evictions->items), i);
+			eviction_free(&over);
 		}
 	}
 	for (size_t i = evictions->stuck.count; i-- > 0;) {
@@ -339,8 +318,7 @@ void evictions_new_term(struct evictions *all)
 		free(r->owner);
 	}
 	VEC_CLEAR(&all->recycled);
-	map_clear(&all->by_uid);
-	VEC_CLEAR(&all->items);
+	keyed_finish(KEYED(&all->items));
 	VEC_CLEAR(&all->stuck);
 	jobs_forget(&all->jobs);
 }
@@ -348,8 +326,6 @@ void evictions_new_term(struct evictions *all)
 void evictions_finish(struct evictions *all)
 {
 	evictions_new_term(all);
-	map_finish(&all->by_uid);
-	VEC_FINISH(&all->items);
 	VEC_FINISH(&all->sent);
 	VEC_FINISH(&all->stuck);
 	VEC_FINISH(&all->recycled);

@@ -17,14 +17,6 @@
 /* So long before its grace is over the search for who holds its GPU next begins. */
 #define LAST_MS 30000
 
-static bool orphan_same(const void *owner, uint32_t slot, const void *key)
-{
-	const struct orphans *orphans = owner;
-	const struct orphan *o = &orphans->items.items[slot];
-	const char *const *texts = key;
-	return strcmp(o->uuid, texts[0]) == 0 && strcmp(o->node, texts[1]) == 0;
-}
-
 static bool outside_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct orphans *orphans = owner;
@@ -36,7 +28,7 @@ static bool outside_same(const void *owner, uint32_t slot, const void *key)
 void orphans_init(struct orphans *orphans, struct picture *picture)
 {
 	orphans->picture = picture;
-	map_init(&orphans->by_key, orphan_same, orphans);
+	keyed_init(KEYED(&orphans->items), sizeof(struct orphan), 2);
 	map_init(&orphans->outside, outside_same, orphans);
 }
 
@@ -55,18 +47,15 @@ void orphans_finish(struct orphans *all)
 	vec_for_each (struct orphan, o, &all->items) {
 		orphan_free(o);
 	}
-	VEC_FINISH(&all->items);
+	keyed_finish(KEYED(&all->items));
 	VEC_FINISH(&all->stranded);
 	VEC_FINISH(&all->searches);
-	map_finish(&all->by_key);
 	map_finish(&all->outside);
 }
 
 struct orphan *orphan_find(struct orphans *orphans, const char *uuid, const char *node)
 {
-	const char *const key[] = {uuid, node};
-	uint32_t at = map_find(&orphans->by_key, hash_pair(uuid, node), key);
-	return at == MAP_NONE ? NULL : &orphans->items.items[at];
+	return keyed_find(KEYED(&orphans->items), uuid, node);
 }
 
 struct orphan *orphan_add(struct orphans *orphans, const char *uuid, const char *node)
@@ -75,10 +64,7 @@ struct orphan *orphan_add(struct orphans *orphans, const char *uuid, const char 
 		.node = xstrdup(node),
 		.since = -1,
 		.backoff = {.first_ms = RETRY_FIRST_MS, .cap_ms = RETRY_CAP_MS}};
-	VEC_PUSH(&orphans->items, made);
-	uint32_t at = (uint32_t)orphans->items.count - 1;
-	map_put(&orphans->by_key, hash_pair(uuid, node), at);
-	return &orphans->items.items[at];
+	return keyed_add(KEYED(&orphans->items), &made);
 }
 
 /* --- who is one --- */
@@ -234,22 +220,12 @@ static void find_stranded(struct orphans *orphans)
  * places move. */
 static void sweep(struct orphans *orphans)
 {
-	bool any = false;
 	for (size_t i = orphans->items.count; i-- > 0;) {
-		struct orphan *o = &orphans->items.items[i];
-		if (o->seen + 1 < orphans->picture->time->step) {
-			orphan_free(o);
-			VEC_REMOVE_SWAP(&orphans->items, i);
-			any = true;
+		struct orphan o = orphans->items.items[i];
+		if (o.seen + 1 < orphans->picture->time->step) {
+			keyed_drop(KEYED(&orphans->items), i);
+			orphan_free(&o);
 		}
-	}
-	if (!any) {
-		return;
-	}
-	map_clear(&orphans->by_key);
-	for (uint32_t i = 0; i < orphans->items.count; i++) {
-		const struct orphan *o = &orphans->items.items[i];
-		map_put(&orphans->by_key, hash_pair(o->uuid, o->node), i);
 	}
 }
 

@@ -13,17 +13,11 @@
 #define ASSUME_MS   30000
 #define CONFLICT_MS 5000
 
-static bool resize_same(const void *owner, uint32_t slot, const void *key)
-{
-	const struct resizes *all = owner;
-	return strcmp(all->items.items[slot].uid, key) == 0;
-}
-
 void resizes_init(struct resizes *resizes, struct quotas *quotas)
 {
 	resizes->picture = quotas->picture;
 	resizes->quotas = quotas;
-	map_init(&resizes->by_uid, resize_same, resizes);
+	keyed_init(KEYED(&resizes->items), sizeof(struct resize), 1);
 }
 
 static void resize_free(struct resize *r)
@@ -38,23 +32,20 @@ void resizes_finish(struct resizes *all)
 	vec_for_each (struct resize, r, &all->items) {
 		resize_free(r);
 	}
-	VEC_FINISH(&all->items);
+	keyed_finish(KEYED(&all->items));
 	VEC_FINISH(&all->behind);
 	VEC_FINISH(&all->decided);
-	map_finish(&all->by_uid);
 }
 
 struct resize *resize_find(const struct resizes *resizes, const char *uid)
 {
-	uint32_t i = map_find(&resizes->by_uid, hash_text(uid), uid);
-	return i == MAP_NONE ? NULL : &resizes->items.items[i];
+	return keyed_find(KEYED(&resizes->items), uid, NULL);
 }
 
 static void make(struct resizes *all, const char *uid)
 {
 	struct resize fresh = {.uid = xstrdup(uid), .backoff = {.first_ms = 1000, .cap_ms = 60000}};
-	VEC_PUSH(&all->items, fresh);
-	map_put(&all->by_uid, hash_text(uid), (uint32_t)all->items.count - 1);
+	keyed_add(KEYED(&all->items), &fresh);
 }
 
 static void swap(struct resizes *all, uint32_t i, uint32_t k)
@@ -63,12 +54,12 @@ static void swap(struct resizes *all, uint32_t i, uint32_t k)
 	if (i == k) {
 		return;
 	}
-	map_remove(&all->by_uid, hash_text(one.uid), i);
-	map_remove(&all->by_uid, hash_text(other.uid), k);
+	map_remove(&all->items.by_key, hash_text(one.uid), i);
+	map_remove(&all->items.by_key, hash_text(other.uid), k);
 	all->items.items[i] = other;
 	all->items.items[k] = one;
-	map_put(&all->by_uid, hash_text(other.uid), i);
-	map_put(&all->by_uid, hash_text(one.uid), k);
+	map_put(&all->items.by_key, hash_text(other.uid), i);
+	map_put(&all->items.by_key, hash_text(one.uid), k);
 }
 
 static void wake_at(struct resizes *all, uint32_t i)
@@ -80,9 +71,9 @@ static void wake_at(struct resizes *all, uint32_t i)
 
 void resize_wake(struct resizes *resizes, const char *uid)
 {
-	uint32_t i = map_find(&resizes->by_uid, hash_text(uid), uid);
-	if (i != MAP_NONE) {
-		wake_at(resizes, i);
+	const struct resize *r = resize_find(resizes, uid);
+	if (r != NULL) {
+		wake_at(resizes, (uint32_t)(r - resizes->items.items));
 	}
 }
 
@@ -105,8 +96,7 @@ bool resize_restore(struct resizes *resizes, const struct resize *kept)
 	if (resize_find(resizes, kept->uid) != NULL) {
 		return false;
 	}
-	VEC_PUSH(&resizes->items, *kept);
-	map_put(&resizes->by_uid, hash_text(kept->uid), (uint32_t)resizes->items.count - 1);
+	keyed_add(KEYED(&resizes->items), kept);
 	return true;
 }
 
@@ -190,16 +180,9 @@ void resize_settle(struct resizes *resizes, int64_t now, uint64_t id, const stru
 void resize_forget(struct resizes *all, uint32_t i)
 {
 	resize_rest(all, i);
-	i = all->awake;
-	map_remove(&all->by_uid, hash_text(all->items.items[i].uid), i);
-	resize_free(&all->items.items[i]);
-	uint32_t last = (uint32_t)all->items.count - 1;
-	if (i != last) {
-		const char *uid = all->items.items[last].uid;
-		map_remove(&all->by_uid, hash_text(uid), last);
-		map_put(&all->by_uid, hash_text(uid), i);
-	}
-	VEC_REMOVE_SWAP(&all->items, i);
+	struct resize gone = all->items.items[all->awake];
+	keyed_drop(KEYED(&all->items), all->awake);
+	resize_free(&gone);
 }
 
 /* What is wanted is told anew by who wants it; but what was sent may still be done. */

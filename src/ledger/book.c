@@ -28,16 +28,10 @@ static bool holder_same(const void *owner, uint32_t slot, const void *key)
 	return strcmp(b->holders.items[slot]->name, key) == 0;
 }
 
-static bool memo_same(const void *owner, uint32_t slot, const void *key)
-{
-	const struct book *b = owner;
-	return strcmp(b->memos.items[slot].name, key) == 0;
-}
-
 void book_init(struct book *b, const struct step_time *time, struct world *world, struct rng *rng)
 {
 	*b = (struct book){.time = time, .world = world, .rng = rng};
-	map_init(&b->memos_by_name, memo_same, b);
+	keyed_init(KEYED(&b->memos), sizeof(struct node_memo), 1);
 	map_init(&b->waiters_by_uid, waiter_same, b);
 	map_init(&b->holders_by_name, holder_same, b);
 	flights_init(b);
@@ -177,8 +171,7 @@ static void holder_free(struct holder *h)
 
 struct node_memo *memo_find(struct book *b, const char *node)
 {
-	uint32_t i = map_find(&b->memos_by_name, hash_text(node), node);
-	return i == MAP_NONE ? NULL : &b->memos.items[i];
+	return keyed_find(KEYED(&b->memos), node, NULL);
 }
 
 struct node_memo *memo_touch(struct book *b, const char *node)
@@ -186,9 +179,7 @@ struct node_memo *memo_touch(struct book *b, const char *node)
 	struct node_memo *m = memo_find(b, node);
 	if (m == NULL) {
 		struct node_memo made = {.name = xstrdup(node), .node = WORLD_NONE};
-		VEC_PUSH(&b->memos, made);
-		m = &b->memos.items[b->memos.count - 1];
-		map_put(&b->memos_by_name, hash_text(node), (uint32_t)b->memos.count - 1);
+		m = keyed_add(KEYED(&b->memos), &made);
 	}
 	return m;
 }
@@ -279,7 +270,6 @@ static void sweep_holders(struct book *b)
  * that name. */
 static void sweep_memos(struct book *b)
 {
-	bool any = false;
 	for (size_t i = b->memos.count; i-- > 0;) {
 		struct node_memo *m = &b->memos.items[i];
 		m->node = m->node == WORLD_NONE ? world_node_find(b->world, m->name) : m->node;
@@ -289,18 +279,11 @@ static void sweep_memos(struct book *b)
 		bool failed = m->backoff.first_ms != 0 &&
 			      b->time->now - m->last_failure <= TROUBLE_RESET_MS;
 		if (!failed && m->usable_mib == 0) {
-			free(m->name);
-			free(m->why);
-			VEC_REMOVE_SWAP(&b->memos, i);
-			any = true;
+			struct node_memo gone = *m;
+			keyed_drop(KEYED(&b->memos), i);
+			free(gone.name);
+			free(gone.why);
 		}
-	}
-	if (!any) {
-		return;
-	}
-	map_clear(&b->memos_by_name);
-	for (size_t i = 0; i < b->memos.count; i++) {
-		map_put(&b->memos_by_name, hash_text(b->memos.items[i].name), (uint32_t)i);
 	}
 }
 
@@ -354,10 +337,9 @@ void book_finish(struct book *b)
 	VEC_FINISH(&b->waiter_by_slot);
 	VEC_FINISH(&b->holders);
 	VEC_FINISH(&b->holder_by_place);
-	VEC_FINISH(&b->memos);
+	keyed_finish(KEYED(&b->memos));
 	VEC_FINISH(&b->absences);
 	map_finish(&b->waiters_by_uid);
 	map_finish(&b->holders_by_name);
 	flights_finish(&b->flights);
-	map_finish(&b->memos_by_name);
 }
