@@ -1,5 +1,5 @@
 /* Every reason that people, metrics and tests see, as one table: the enum decides, the CamelCase
- * name is shown. Sentences are made by size/explain.c alone. */
+ * name is shown. Sentences about pods are made by size/explain.c alone. */
 #ifndef MODEL_REASON_H
 #define MODEL_REASON_H
 

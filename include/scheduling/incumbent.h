@@ -18,7 +18,7 @@ struct incumbent {
 	uint32_t gpu;  /* of the snapshot */
 	uint32_t slot; /* of the world's tenants */
 	const struct world_pod *pod;
-	bool leaves;
+	bool leaves; /* it is deleted or evicted: it counts as gone, and is asked nothing */
 };
 
 struct incumbents {
@@ -34,7 +34,8 @@ struct incumbent_range incumbents_of(const struct preempting *preempting, uint32
 /* The GPU as it will be without those who leave anyway, and who of the others may go. */
 void incumbents_contest(
 	struct preempting *preempting, uint32_t gpu, int32_t priority, struct contest *ret);
-/* It is kept for somebody whom the pod must not push aside. `whole`: it asks for whole GPUs. */
+/* Whether a GPU or a node is closed to the pod, because it is kept for somebody whom the pod must
+ * not push aside. `whole`: the pod asks for whole GPUs. */
 bool kept_from(const struct wholes *wholes, uint32_t keeper, const struct pod *pod, bool whole);
 
 #endif

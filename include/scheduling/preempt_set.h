@@ -22,7 +22,8 @@ struct contest {
 	const struct place_request *request;
 	struct place_gpu gpu; /* both as they will be without those who leave anyway */
 	struct place_node node;
-	const struct world_pod *victims[MODEL_GRANTS_MAX]; /* those who may go, in a fixed order */
+	const struct world_pod
+		*victims[MODEL_GRANTS_MAX]; /* candidates: those who may go, in a fixed order */
 	uint32_t count;
 	/* Everybody who is there is known, so that it is known what holds without some of them: the
 	 * rules of those who stay for certain, and of those who may go. */

@@ -1,8 +1,8 @@
 /* The compare-and-swap: the whole new ledger of one capacity pod, on condition that nobody changed
- * the pod since. The label goes with it, so that the disruption budget sees the pod in use from the
- * same moment where a tenant must not be disrupted, and what keeps autoscalers off, as long as a
- * tenant needs it (C15). It names itself by the leader's term and its own number, so that each gets
- * a version of its own. */
+ * the pod since. The same patch sets the label by which the disruption budget finds a pod with a
+ * tenant that must not be disrupted, and the annotations that keep autoscalers off as long as a
+ * tenant needs it (C15). The ledger carries the leader's term and the action's number, so that no
+ * two writes are the same and each gets a version of its own. */
 #include "grant_draft.h"
 
 #include <stdio.h>

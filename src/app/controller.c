@@ -1,6 +1,6 @@
 /* The storyline: make the parts, then turn after turn let each take its step, then leave in good
- * order. What decides is src/control, whose header says in which order; what only a process has is
- * added to it here: certificates, the webhook's server, files, signals.
+ * order. What decides is src/control, whose control.h says in which order; what only a process has
+ * is added to it here: certificates, the webhook's server, files, signals.
  *
  *     watches, agents -> control          (on_seen_change, below)
  *     volumes of those who wait -> control   (lookup/volumes.c)

@@ -1,4 +1,5 @@
-/* Who is told what, and the rows of the table. */
+/* One turn of the controller: which part hears of each change and of each outcome, and the parts
+ * that every turn runs, in their order (control.h lists them). */
 #include "control/control.h"
 
 #include "base/log.h"

@@ -1,4 +1,5 @@
-/* The engine's memory of what it asked for and how long things have lasted. */
+/* The engine's lists: tenants that wait, capacity pods, nodes, tenants that are gone, each with
+ * what was asked for it and since when. Found by a key, swept at the end of a step. */
 #include "ledger/book.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Steps 5 and 6: what was decided becomes an assumption and an action. */
+/* Makes the actions of a plan, and notes with each capacity pod which write of it is under way
+ * (flight.c). */
 #include "ledger/emit.h"
 
 #include <stdio.h>

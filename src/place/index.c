@@ -1,4 +1,4 @@
-/* Best fit by index. Verdict for verdict what the walks of place.c say, which the tests compare. */
+/* Best fit by index. Verdict for verdict what walk.c says, which the tests compare. */
 #include "index.h"
 
 #include <string.h>

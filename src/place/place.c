@@ -1,4 +1,6 @@
-/* Which of the two ways a place is found: by the index where there is one, else by a walk. */
+/* The best GPU for one request, or the node on which to open one: index.c answers from an index
+ * where there is one, else walk.c looks at every GPU, and both say the same. Also what no GPU could
+ * ever hold, and how a share is taken out of the picture. */
 #include "place/place.h"
 
 #include <string.h>

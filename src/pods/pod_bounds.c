@@ -17,7 +17,7 @@
 #define IMAGE_MAX    512
 #define WORD_MAX     320 /* whatever names something */
 
-/* What else stands there goes first: by these a pod is what it is. */
+/* Keys that begin with one of these are kept before all others: by them a pod is what it is. */
 static const char *const first_labels[] = {NAME_PREFIX, LABEL_TEMPLATE_HASH, NULL};
 static const char *const first_notes[] = {NOTE_GPU_UUID, NOTE_VISIBLE_DEVICES, NOTE_COMPUTE_MILLI,
 	NOTE_MEMORY_MIB, NOTE_CAPACITY_POD, NOTE_POLICY_APPLIED, NOTE_CONTAINER, NOTE_TERM, NULL};

@@ -1,4 +1,5 @@
-/* Steps 5 and 6 for shares: what was decided is written into ledgers, and told to tenants. */
+/* Decided shares become actions: a Grant writes the ledger of a capacity pod, and once that was
+ * acknowledged and the watch has shown it, a Place pins the tenant. */
 #include "scheduling/emit_grant.h"
 
 #include "capacity/inject.h"

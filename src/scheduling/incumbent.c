@@ -94,7 +94,8 @@ void incumbents_contest(
 	ret->gpu = preempting->picture->snap.gpus.items[gpu];
 	ret->node = preempting->picture->snap.nodes.items[ret->gpu.node];
 	ret->count = 0;
-	/* What else counts there, a grant that was not told yet, has rules too. */
+	/* The GPU may count a tenant that is not listed, whose grant was not told yet: then its
+	 * rules are not known. */
 	ret->rules_known = ret->gpu.tenants == range.end - range.first;
 	ret->stay = (struct contest_rules){place_nobody(ret->gpu.mps), MODEL_GRANTS_MAX};
 	for (size_t i = range.first; i < range.end; i++) {
@@ -112,7 +113,7 @@ void incumbents_contest(
 	}
 }
 
-/* What evictions have freed is kept whoever ranks before. */
+/* What evictions have freed is kept from everybody else, whoever ranks before. */
 bool kept_from(const struct wholes *wholes, uint32_t keeper, const struct pod *pod, bool whole)
 {
 	if (keeper == 0) {

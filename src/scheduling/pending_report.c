@@ -231,7 +231,8 @@ static bool is_time(struct picture *picture, const struct waiter *w, int64_t now
 	return worth_telling(picture->book, w, now);
 }
 
-/* Asked again: others may have been given more since it was judged. */
+/* The amounts of the sentence, asked again: others may have been given more since it was judged. A
+ * pod that shows the reason already is not told anew (worth_telling). */
 static struct quota_view quota_now(const struct quotas *quotas, const struct waiter *w)
 {
 	struct quota_view quota = {0};

@@ -23,7 +23,7 @@
 /* GPUs that one look goes through, for whomever. */
 #define LOOK_GPUS 4096
 
-/* It was looked for a GPU, and none suits; nor is one on its way. */
+/* The last look found no GPU that suits, and none is being opened for it: only then it preempts. */
 static bool lacks_room(enum reason reason)
 {
 	return reason == REASON_SHORT_COMPUTE || reason == REASON_SHORT_MEMORY ||
@@ -49,7 +49,7 @@ static int64_t due_at(const struct picture *picture, const struct waiter *w)
 
 static bool is_due(const struct picture *picture, const struct waiter *w)
 {
-	/* Who has some of its GPUs completes them, or gives them back. */
+	/* One that was granted some of its GPUs completes them or gives them back (group.c). */
 	return w->passed.lacks_since >= 0 && w->granted_step != picture->time->step &&
 	       lacks_room(w->reason) && picture->time->now >= due_at(picture, w);
 }
@@ -214,7 +214,8 @@ static void gpus_list(
 	}
 }
 
-/* What somebody else's departure frees is not held: it goes to whoever ranks first. */
+/* One look for one who waits: asks those to go who must, and holds for it what that frees. What
+ * others free by leaving is not held: it goes to whoever ranks first. */
 static void preempt_for(struct preempting *preempting, struct waiter *w, struct emitter *out)
 {
 	const struct picture *picture = preempting->picture;

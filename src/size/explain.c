@@ -1,6 +1,6 @@
 /* Sentences. One row a reason: a template whose {words} are filled from the facts. A part between [
- * and ] is left out where one of its words is not known. Templates are the whole vocabulary of the
- * product, so they can be read, and corrected, in one place. */
+ * and ] is left out where one of its words is not known. What pods are told is here, to be
+ * read and corrected in one place; GPURecommendations are told by src/sizer. */
 #include "size/explain.h"
 
 #include "explain_fit.h"
