@@ -21,8 +21,8 @@ struct node {
 	struct pairs labels;
 	struct taint *taints;
 	uint32_t taint_count;
-	const char *boot; /* boot id, and the container runtime with its version; NULL: not known */
-	const char *runtime;
+	const char *boot;    /* status.nodeInfo.bootID; NULL: none, or too long */
+	const char *runtime; /* containerRuntimeVersion, the same way; not a RuntimeClass */
 	const char
 		*gpus_reset; /* a person's word that its GPUs were reset, another one each time */
 	bool unschedulable;  /* cordoned, or not all of it could be kept */

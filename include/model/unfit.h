@@ -1,6 +1,8 @@
-/* Why a node does not suit a pod, as the scheduler's filters would find: one cause a node, the one
- * that would still be there when the others were gone. Further down is nearer: what rules out any
- * share, or the pod itself rules out, comes first; what a pod that leaves would lift comes last. */
+/* Why a node does not suit a pod, as the scheduler's filters would find: one cause a node, the
+ * first that holds in place/fit.c, which asks in this order. The order is what people are told: of
+ * several nodes the cause furthest down is the nearest miss. What rules out any share, or the pod
+ * itself rules out, comes first; what a pod that leaves would lift comes last. SHARED to KAI stay
+ * together (unfit_is_given_out). */
 #ifndef MODEL_UNFIT_H
 #define MODEL_UNFIT_H
 

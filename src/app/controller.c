@@ -1,5 +1,5 @@
 /* The storyline: make the parts, then turn after turn let each take its step, then leave in good
- * order. What decides is src/control, whose control.h says in which order; what only a process has
+ * order. What decides is src/control, whose header says in which order; what only a process has
  * is added to it here: certificates, the webhook's server, files, signals.
  *
  *     watches, agents -> control          (on_seen_change, below)

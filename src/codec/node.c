@@ -55,7 +55,8 @@ static bool shares_already(const struct pairs *labels)
 	return replicas != NULL && parse_i64(view_of(replicas), 0, INT32_MAX, &count) && count > 1;
 }
 
-/* What is remembered of a node is compared with them: what is too long for that is not known. */
+/* NULL for what is too long: who remembers it, to compare a later one with it, has room for so
+ * much. */
 static const char *bounded(const char *text)
 {
 	return text != NULL && strlen(text) <= INFO_MAX ? text : NULL;

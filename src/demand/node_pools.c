@@ -269,7 +269,7 @@ static bool matches(const struct pod *pod, const struct node *n)
 	       tolerates(pod, n);
 }
 
-/* `nodes` that are like that one. */
+/* Holds the pod against one node that stands for so many that are like it. */
 static void ask(struct question *q, uint32_t node, enum unfit given_out, uint32_t nodes)
 {
 	const struct node *n = &world_node_at(q->w, node)->noun;

@@ -2,7 +2,11 @@
  *
  * What is asked first is what lasts: of a node that has the wrong label and is full, the label is
  * told. What kube-scheduler asks besides and nobody asks here is listed in
- * docs/design/feasibility.md. */
+ * docs/design/feasibility.md.
+ *
+ * Not everybody comes through here: who asks of a node by itself, without a snapshot, asks the
+ * parts of it (place_node_given_out, place_node_suits): demand/node_pools.c before a pod is
+ * changed, src/supply, src/capacity. */
 #include "place/place.h"
 
 #include "base/str.h"

@@ -93,7 +93,7 @@ bool place_better(const struct snapshot *s, const struct place_request *r,
 	return strcmp(a->capacity_pod, b->capacity_pod) < 0;
 }
 
-/* Where all nodes that were looked at have somebody else, that is the reason. */
+/* A node that does not suit is told by a reason of its own where its cause has one. */
 static void name_unfit(struct place_verdict *v)
 {
 	if (v->reason == REASON_NODE_UNFIT && unfit_is_given_out(v->nearest)) {

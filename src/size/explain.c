@@ -9,10 +9,12 @@
 /* Text from outside is shown, never more of it than helps. */
 #define QUOTE_MAX 80
 
-/* What was switched off after the pod was changed: by itself it never becomes whole again. */
+/* Ends the sentence of a pod for which an autoscaler was asked for a node. */
 #define FOR_A_NODE                                                                                 \
 	"[; a pod that stands in for it waits for a node since {asked} s]"                         \
 	"[; the admission policy {refuser} refuses the pod that would ask for one more node]"
+/* Ends that of one that was changed before it was switched off: by itself it never becomes whole.
+ */
 #define ON_WAITING "[; it waits since {waited} s, and is whole once it is deleted and made anew]"
 
 static const char *const templates[REASON_COUNT] = {

@@ -56,7 +56,8 @@ static struct pairs labels_keep(struct world *w, struct arena *a, const struct p
 	return kept;
 }
 
-/* The former goes last: most of its words are in the new one too, and it may be `from` itself. */
+/* Copies by the rows of node_table: a text without a row would be left in the arena of `from`. The
+ * former noun goes last: most of its words are in the new one too, and it may be `from` itself. */
 static void node_copy(struct world *w, struct world_node *n, const struct node *from)
 {
 	struct node rest = *from;
