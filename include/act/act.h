@@ -25,13 +25,10 @@
 #define ACT_CONDITIONS_PER_SECOND 20
 
 struct act_config {
-	const char *ns;		 /* NULL: aliquot-system */
 	const char *image;	 /* of capacity pods */
 	const char *pull_policy; /* NULL: the cluster's default */
-	const char *owner_name;	 /* NULL: the ConfigMap aliquot-capacity */
-	const char
-		*owner_uid;  /* of that ConfigMap; creates fail with a sentence while it is empty */
-	const char *command; /* NULL: "aliquot" */
+	/* of the ConfigMap aliquot-capacity; creates fail with a sentence while it is empty */
+	const char *owner_uid;
 };
 
 struct act_events {

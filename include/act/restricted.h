@@ -11,6 +11,9 @@
 
 void restricted_pod(struct build *b, int64_t uid); /* "securityContext" of a pod */
 void restricted_container(struct build *b);	   /* "securityContext" of a container */
+/* "requests" or "limits"; one that is NULL is not named. */
+void restricted_amounts(
+	struct build *b, const char *key, const char *cpu, const char *memory, const char *gpus);
 /* "resources" of a container, one GPU among them. */
 void restricted_resources(struct build *b, const char *cpu, const char *memory);
 

@@ -8,17 +8,12 @@
 #include <stdlib.h>
 
 #include "action_draft.h"
-#include "action_report.h"
-#include "base/alloc.h"
 #include "base/log.h"
 #include "capacity_draft.h"
-#include "pods/pod_decode.h"
-#include "grant_draft.h"
 #include "job_list.h"
 #include "json/decode.h"
-#include "make.h"
 #include "model/names.h"
-#include "placement_draft.h"
+#include "pods/pod_decode.h"
 #include "read.h"
 #include "sizer_draft.h"
 #include "surge_course.h"
@@ -47,13 +42,11 @@ struct act *act_create(struct kube *kube, struct events *recorder, const struct 
 	struct act *a = xcalloc(1, sizeof *a);
 	a->kube = kube;
 	a->recorder = recorder;
-	act_settings_init(&a->settings, config);
+	a->settings = (struct act_settings){.image = xstrdup(config->image),
+		.pull_policy = xstrdup(config->pull_policy),
+		.owner_uid = xstrdup(config->owner_uid)};
 	a->events = *events;
 	a->data = data;
-	job_list_init(&a->queue);
-	job_list_init(&a->conditions);
-	job_list_init(&a->in_flight);
-	job_list_init(&a->over);
 	a->tokens_ms = 1000;
 	a->filled_ms = clock_mono(kube_clock(kube));
 	return a;
@@ -64,58 +57,80 @@ void act_destroy(struct act *a)
 	if (a == NULL) {
 		return;
 	}
-	job_list_finish(&a->queue, a->kube);
-	job_list_finish(&a->conditions, a->kube);
-	job_list_finish(&a->in_flight, a->kube);
-	job_list_finish(&a->over, a->kube);
-	act_settings_finish(&a->settings);
+	job_list_finish(&a->queue);
+	job_list_finish(&a->conditions);
+	job_list_finish(&a->in_flight);
+	job_list_finish(&a->over);
+	free(a->settings.image);
+	free(a->settings.pull_policy);
+	free(a->settings.owner_uid);
 	free(a);
 }
 
 void act_set_image(struct act *a, const char *image)
 {
-	free(a->settings.image);
-	a->settings.image = xstrdup(image);
+	text_set(&a->settings.image, image);
 }
 
 void act_set_owner(struct act *a, const char *owner_uid)
 {
-	free(a->settings.owner_uid);
-	a->settings.owner_uid = xstrdup(owner_uid);
+	text_set(&a->settings.owner_uid, owner_uid);
 }
 
 /* --- outcomes --- */
 
+static void count_outcome(const struct job *j)
+{
+	struct metric_registry *metrics = kube_metrics(j->kube);
+	const struct fault *f = &j->outcome.fault;
+	CLEANUP(str_finish) struct str labels = STR_INIT(128);
+	if (metrics == NULL) {
+		return;
+	}
+	metric_label(&labels, "action", action_name(&j->action));
+	metric_label(&labels, "outcome", f->unknown_outcome ? "unknown" : fault_kind_name(f->kind));
+	metric_add(metric_get(metrics, METRIC_COUNTER, "aliquot_actions_total",
+			   "Actions that ended, by type and outcome.", str_text(&labels)),
+		1);
+	if (j->action.type == ACTION_EVICT && f->kind == FAULT_NONE) {
+		str_reset(&labels);
+		metric_label(&labels, "reason", reason_name(j->action.reason));
+		metric_add(metric_get(metrics, METRIC_COUNTER, "aliquot_evictions_total",
+				   "Tenants evicted, by reason.", str_text(&labels)),
+			1);
+	}
+}
+
 /* The last thing that happens to a job; it must be in no list. */
-static void end_job(struct job *j, const struct fault *fault, const struct pod *pod)
+static void end_job(struct job *j)
 {
 	struct act *a = j->act;
-	struct outcome outcome = {.fault = *fault,
-		.pod = pod,
-		.spares = j->sight.spares,
-		.standing = j->sight.standing,
-		.found = j->sight.found,
-		.exists = j->sight.exists,
-		.seen = surge_course_seen(j->surge)};
-	action_count(kube_metrics(a->kube), &j->action, fault);
-	if (fault->kind == FAULT_NONE) {
-		log_debug("done", LOG_S("action", action_name(&j->action)),
-			LOG_S("ns", j->action.ns), LOG_S("name", j->action.name));
+	const struct action *x = &j->action;
+	count_outcome(j);
+	if (j->outcome.fault.kind == FAULT_NONE) {
+		log_debug("done", LOG_S("action", action_name(x)), LOG_S("ns", x->ns),
+			LOG_S("name", x->name));
 	}
-	if (fault->kind == FAULT_NONE && j->action.type == ACTION_EVICT) {
-		evict_note(kube_metrics(a->kube), &j->action);
+	if (j->outcome.fault.kind == FAULT_NONE && x->type == ACTION_EVICT) {
+		log_info("evicted a tenant", LOG_S("ns", x->ns), LOG_S("name", x->name),
+			LOG_S("reason", reason_name(x->reason)), LOG_S("why", x->message));
 	}
 	a->news = true;
-	a->events.on_outcome(a->data, &j->action, &outcome);
+	a->events.on_outcome(a->data, x, &j->outcome);
 	job_destroy(j);
 }
 
-static void refuse_job(struct act *a, struct job *j, enum fault_kind kind, const char *why)
+static void end_sent(struct job *j)
 {
-	fault_set(&j->fault, kind, "%s", why);
-	j->stage = JOB_OVER;
-	job_list_push(&a->over, j);
-	a->news = true;
+	job_list_remove(&j->act->in_flight, j);
+	end_job(j);
+}
+
+static void refuse_job(struct job *j, enum fault_kind kind, const char *why)
+{
+	fault_set(&j->outcome.fault, kind, "%s", why);
+	job_list_push(&j->act->over, j);
+	j->act->news = true;
 }
 
 /* How long a write that is sent now may take. */
@@ -125,267 +140,197 @@ static int64_t write_time_left(const struct act *a)
 	return time_min(left, ACT_TIMEOUT_MS);
 }
 
-static bool may_write(const struct act *a)
+/* --- requests --- */
+
+static void on_job_answer(void *data, const struct kube_answer *answer)
 {
-	return write_time_left(a) > 0;
+	struct job *j = data;
+	j->call = 0;
+	j->answered(j, answer);
 }
 
-static int64_t term_of(const struct act *a)
+static void ask(struct job *j, const struct kube_path *path,
+	void (*answered)(struct job *j, const struct kube_answer *answer))
 {
-	return a->events.term == NULL ? 0 : a->events.term(a->data);
+	j->answered = answered;
+	j->call = kube_get(j->kube, path, on_job_answer, j);
+}
+
+static void write_answered(struct job *j, const struct kube_answer *answer);
+
+/* Drafts the write of the job and sends it. `live`: as in struct draft. */
+static int send_write(struct job *j, const json_t *live)
+{
+	const struct act *a = j->act;
+	struct draft draft = {.settings = &a->settings,
+		.term = a->events.term == NULL ? 0 : a->events.term(a->data),
+		.wall_ms = clock_wall(kube_clock(a->kube)),
+		.live = live,
+		.body = STR_INIT(DRAFT_BODY_MAX)};
+	int rc = action_draft(&j->action, &draft, &j->outcome.fault);
+	if (rc == 0) {
+		/* Time has passed since it was asked whether to send at all; none means the
+		 * default. */
+		int64_t left = write_time_left(a);
+		j->answered = write_answered;
+		j->call = draft_send(&draft, a->kube, left > 0 ? left : 1, on_job_answer, j);
+	}
+	str_finish(&draft.body);
+	return rc;
+}
+
+/* Nothing went wrong so far, and we still lead. */
+static bool goes_on(struct job *j)
+{
+	struct fault *f = &j->outcome.fault;
+	if (f->kind == FAULT_NONE && write_time_left(j->act) <= 0) {
+		fault_set(f, FAULT_DENIED, "not leading");
+	}
+	return f->kind == FAULT_NONE;
+}
+
+/* After what had to be read: the write, or the end. */
+static void go_on_writing(struct job *j, const json_t *live)
+{
+	if (!goes_on(j) || send_write(j, live) != 0) {
+		end_sent(j);
+	}
 }
 
 /* --- answers --- */
 
-static void on_job_answer(void *data, const struct kube_answer *answer);
-
-static void conclude_sent(struct job *j, const struct fault *fault, const struct pod *pod)
-{
-	job_list_remove(&j->act->in_flight, j);
-	end_job(j, fault, pod);
-}
-
-static void request_pod(struct job *j, enum job_stage stage, const char *ns, const char *name)
-{
-	struct kube_path path = {.group_version = "v1", .ns = ns, .resource = "pods", .name = name};
-	j->stage = stage;
-	j->call = kube_get(j->act->kube, &path, on_job_answer, j);
-}
-
-static void read_object(struct job *j, enum job_stage stage)
-{
-	request_pod(j, stage, j->action.ns, j->action.name);
-}
-
-/* The object in an answer. NULL is no failure: the write happened, and the watch will show the
+/* The object in an answer. None is no failure: the write happened, and the watch will show the
  * object. Of a placement nobody wants to see it, and in a burst those are most of the answers. Of
  * words it is wanted where a placement is to follow, and not where it is more than usual. */
-static const struct pod *answer_pod(
-	struct job *j, const struct kube_answer *answer, struct pod *storage)
+static void take_pod(struct job *j, const struct kube_answer *answer)
 {
 	struct fault fault = {0};
 	enum action_type type = j->action.type;
 	bool precedes = type == ACTION_CONDITION && j->action.reason == REASON_GRANTING &&
 			answer->body_size <= WORD_ANSWER_MAX;
-	if (type != ACTION_CREATE_CAPACITY && type != ACTION_GRANT && !precedes) {
-		return NULL;
+	if (answer->fault.kind != FAULT_NONE ||
+		(type != ACTION_CREATE_CAPACITY && type != ACTION_GRANT && !precedes)) {
+		return;
 	}
-	if (pod_decode(answer->body, answer->body_size, &j->arena, storage, &fault) != 0) {
+	struct pod *pod = ARENA_NEW(&j->arena, struct pod);
+	if (pod_decode(answer->body, answer->body_size, &j->arena, pod, &fault) == 0) {
+		j->outcome.pod = pod;
+	} else {
 		log_warn("cannot read the pod in an answer", LOG_S("name", j->action.name),
 			LOG_F(&fault));
-		return NULL;
 	}
-	return storage;
 }
 
-static void write_made(struct job *j);
-static void read_only(struct job *j);
+/* There was a capacity pod of that name already. */
+static void read_back_answered(struct job *j, const struct kube_answer *answer)
+{
+	take_pod(j, answer);
+	if (j->outcome.pod != NULL && create_capacity_is_ours(&j->act->settings, j->outcome.pod)) {
+		j->outcome.fault = (struct fault){0};
+	} else {
+		j->outcome.pod = NULL;
+	}
+	end_sent(j);
+}
+
+/* Of an action that only reads. */
+static void read_answered(struct job *j, const struct kube_answer *answer)
+{
+	read_take(&j->action, answer, &j->arena, &j->outcome);
+	end_sent(j);
+}
+
+static void read_only(struct job *j)
+{
+	const struct kube_path path = read_path(&j->action, &j->arena);
+	ask(j, &path, read_answered);
+}
 
 static void write_answered(struct job *j, const struct kube_answer *answer)
 {
-	struct pod storage;
-	struct fault fault = answer->fault;
-	confirm_uid(&j->action, &fault);
-	bool removes = j->action.type == ACTION_DELETE_CAPACITY ||
-		       j->action.type == ACTION_DELETE_RECOMMENDATION;
-	if (fault.kind == FAULT_NOT_FOUND && removes) {
-		fault = (struct fault){0};
+	enum action_type type = j->action.type;
+	struct fault *f = &j->outcome.fault;
+	*f = answer->fault;
+	confirm_uid(&j->action, f);
+	bool removes = type == ACTION_DELETE_CAPACITY || type == ACTION_DELETE_RECOMMENDATION;
+	if (f->kind == FAULT_NOT_FOUND && removes) {
+		*f = (struct fault){0};
 	}
-	bool saves = j->action.type == ACTION_CHECKPOINT && j->action.makes;
-	if (saves && (fault.kind == FAULT_NONE || fault.kind == FAULT_CONFLICT)) {
-		(fault.kind == FAULT_NONE ? write_made : read_only)(j);
-		return;
-	}
-	if (fault.kind == FAULT_CONFLICT && j->action.type == ACTION_CREATE_CAPACITY) {
+	bool makes = type == ACTION_CHECKPOINT && j->action.makes;
+	if (makes && f->kind == FAULT_NONE) {
+		/* It is there now: what it should say. */
+		j->action.makes = false;
+		go_on_writing(j, NULL);
+	} else if (makes && f->kind == FAULT_CONFLICT) {
+		read_only(j);
+	} else if (type == ACTION_CREATE_CAPACITY && f->kind == FAULT_CONFLICT) {
 		/* Perhaps it is the one that an earlier attempt of unknown fate made. */
-		j->fault = fault;
-		read_object(j, JOB_READING_BACK);
-		return;
-	}
-	const struct pod *pod =
-		answer->fault.kind == FAULT_NONE ? answer_pod(j, answer, &storage) : NULL;
-	conclude_sent(j, &fault, pod);
-}
-
-static void read_back_answered(struct job *j, const struct kube_answer *answer)
-{
-	struct pod storage;
-	const struct fault none = {0};
-	const struct pod *pod =
-		answer->fault.kind == FAULT_NONE ? answer_pod(j, answer, &storage) : NULL;
-	if (pod != NULL && create_capacity_is_ours(&j->act->settings, pod)) {
-		conclude_sent(j, &none, pod);
-		return;
-	}
-	conclude_sent(j, &j->fault, NULL);
-}
-
-static void send_write(struct job *j, struct draft *draft)
-{
-	/* Time has passed since it was asked whether to send at all; none means the default. */
-	int64_t left = write_time_left(j->act);
-	struct kube_write write = {
-		.method = draft->method,
-		.path = draft->path,
-		.content_type = draft->content_type,
-		.body = str_text(&draft->body),
-		.body_size = draft->body.len,
-		.options = draft->options,
-		.timeout_ms = left > 0 ? left : 1,
-	};
-	j->stage = JOB_WRITING;
-	j->call = kube_put(j->act->kube, &write, on_job_answer, j);
-}
-
-/* It is there now: what it should say. */
-static void write_made(struct job *j)
-{
-	struct draft draft = {.body = STR_INIT(DRAFT_BODY_MAX)};
-	struct fault fault = {0};
-	j->action.makes = false;
-	if (!may_write(j->act)) {
-		fault_set(&fault, FAULT_DENIED, "not leading");
-	}
-	if (fault.kind != FAULT_NONE || checkpoint_draft(&j->action, &draft, &fault) != 0) {
-		conclude_sent(j, &fault, NULL);
+		const struct kube_path path = draft_pod_path(&j->action, NULL);
+		ask(j, &path, read_back_answered);
 	} else {
-		send_write(j, &draft);
+		take_pod(j, answer);
+		end_sent(j);
 	}
-	str_finish(&draft.body);
 }
 
+/* A tenant with affinity of its own was read, before its placement. */
 static void live_answered(struct job *j, const struct kube_answer *answer)
 {
 	CLEANUP(decode_release) json_t *live = NULL;
-	CLEANUP(str_finish) struct str body = STR_INIT(DRAFT_BODY_MAX);
-	struct draft draft = {.body = body};
-	struct fault fault = answer->fault;
-	if (fault.kind == FAULT_NONE && !may_write(j->act)) {
-		fault_set(&fault, FAULT_DENIED, "not leading");
-	}
-	if (fault.kind != FAULT_NONE ||
-		decode_parse(answer->body, answer->body_size, DECODE_MEND, &live, &fault) != 0 ||
-		place_draft(&j->action, live, term_of(j->act), &draft, &fault) != 0) {
-		str_finish(&draft.body);
-		conclude_sent(j, &fault, NULL);
+	struct fault *f = &j->outcome.fault;
+	*f = answer->fault;
+	if (!goes_on(j) ||
+		decode_parse(answer->body, answer->body_size, DECODE_MEND, &live, f) != 0) {
+		end_sent(j);
 		return;
 	}
-	send_write(j, &draft);
-	str_finish(&draft.body);
+	go_on_writing(j, live);
 }
 
-/* The next one that is struck out, or the write. */
+static void confirm_answered(struct job *j, const struct kube_answer *answer);
+
+/* The next one that is struck out is read, whether it still waits; or the write. */
 static void confirm_next(struct job *j)
 {
-	const struct ledger *still = &j->action.still;
-	if (j->confirmed < still->count) {
-		const struct grant *g = &still->items[j->confirmed];
-		request_pod(j, JOB_CONFIRMING, g->ns, g->name);
+	if (j->confirmed == j->action.still.count) {
+		go_on_writing(j, NULL);
 		return;
 	}
-	struct draft draft = {.body = STR_INIT(DRAFT_BODY_MAX)};
-	struct fault fault = {0};
-	if (!may_write(j->act)) {
-		fault_set(&fault, FAULT_DENIED, "not leading");
-	}
-	if (fault.kind != FAULT_NONE ||
-		grant_draft(&j->action, term_of(j->act), &draft, &fault) != 0) {
-		conclude_sent(j, &fault, NULL);
-	} else {
-		send_write(j, &draft);
-	}
-	str_finish(&draft.body);
+	const struct grant *g = &j->action.still.items[j->confirmed];
+	const struct kube_path path = {
+		.group_version = "v1", .ns = g->ns, .resource = "pods", .name = g->name};
+	ask(j, &path, confirm_answered);
 }
 
 static void confirm_answered(struct job *j, const struct kube_answer *answer)
 {
-	struct fault fault = {0};
-	if (!confirm_waits(answer, j->action.still.items[j->confirmed].uid, &fault)) {
-		conclude_sent(j, &fault, NULL);
+	const struct grant *g = &j->action.still.items[j->confirmed];
+	if (!confirm_waits(answer, g->uid, &j->outcome.fault)) {
+		end_sent(j);
 		return;
 	}
 	j->confirmed++;
 	confirm_next(j);
 }
 
-static void request_owner(struct job *j)
-{
-	struct kube_path path = recommendation_owner_path(&j->action, &j->arena);
-	j->stage = JOB_READING_OWNER;
-	j->call = kube_get(j->act->kube, &path, on_job_answer, j);
-}
-
+/* The owner of a GPURecommendation was read, before it is made. */
 static void owner_answered(struct job *j, const struct kube_answer *answer)
 {
-	struct draft draft = {.body = STR_INIT(DRAFT_BODY_MAX)};
-	struct fault fault = {0};
-	if (!may_write(j->act)) {
-		fault_set(&fault, FAULT_DENIED, "not leading");
+	struct fault *f = &j->outcome.fault;
+	if (!goes_on(j) || recommendation_owner_read(&j->action, answer, &j->arena, f) != 0) {
+		end_sent(j);
+		return;
 	}
-	if (fault.kind != FAULT_NONE ||
-		recommendation_owner_read(&j->action, answer, &j->arena, &fault) != 0 ||
-		create_recommendation_draft(&j->action, &draft, &fault) != 0) {
-		conclude_sent(j, &fault, NULL);
-	} else {
-		send_write(j, &draft);
-	}
-	str_finish(&draft.body);
-}
-
-static void read_only(struct job *j)
-{
-	struct kube_path path = read_path(&j->action, &j->arena);
-	j->stage = JOB_READING_ONLY;
-	j->call = kube_get(j->act->kube, &path, on_job_answer, j);
-}
-
-static void read_answered(struct job *j, const struct kube_answer *answer)
-{
-	struct fault fault = {0};
-	read_take(&j->action, answer, &j->arena, &j->sight, &fault);
-	conclude_sent(j, &fault, NULL);
+	go_on_writing(j, NULL);
 }
 
 /* The next request of it, or its end. */
 static void continue_surge(struct job *j, const struct kube_answer *answer)
 {
-	j->stage = JOB_SURGING;
-	if (!surge_course_go(j, answer, j->act->kube, write_time_left(j->act), on_job_answer)) {
-		conclude_sent(j, &j->fault, NULL);
+	j->answered = continue_surge;
+	if (!surge_course_go(j, answer, write_time_left(j->act), on_job_answer)) {
+		end_sent(j);
 	}
-}
-
-static void on_job_answer(void *data, const struct kube_answer *answer)
-{
-	struct job *j = data;
-	j->call = 0;
-	switch (j->stage) {
-	case JOB_CONFIRMING:
-		confirm_answered(j, answer);
-		return;
-	case JOB_READING:
-		live_answered(j, answer);
-		return;
-	case JOB_WRITING:
-		write_answered(j, answer);
-		return;
-	case JOB_READING_BACK:
-		read_back_answered(j, answer);
-		return;
-	case JOB_READING_OWNER:
-		owner_answered(j, answer);
-		return;
-	case JOB_READING_ONLY:
-		read_answered(j, answer);
-		return;
-	case JOB_SURGING:
-		continue_surge(j, answer);
-		return;
-	case JOB_QUEUED:
-	case JOB_OVER:
-		break;
-	}
-	BUG("an answer to a job that asked nothing");
 }
 
 /* --- sending --- */
@@ -393,47 +338,31 @@ static void on_job_answer(void *data, const struct kube_answer *answer)
 /* Out of its queue and on its way, or over. */
 static void start_job(struct act *a, struct job_list *from, struct job *j)
 {
+	const struct action *x = &j->action;
 	job_list_remove(from, j);
-	if (!may_write(a)) {
-		refuse_job(a, j, FAULT_DENIED, "not leading");
-		return;
-	}
-	if (j->action.type == ACTION_PLACE && j->action.node_term_count > 0) {
-		job_list_push(&a->in_flight, j);
-		read_object(j, JOB_READING);
-		return;
-	}
-	if (j->action.type == ACTION_GRANT && j->action.still.count > 0) {
-		job_list_push(&a->in_flight, j);
-		confirm_next(j);
-		return;
-	}
-	if (recommendation_reads_owner(&j->action)) {
-		job_list_push(&a->in_flight, j);
-		request_owner(j);
-		return;
-	}
-	if (read_is_all(&j->action)) {
-		job_list_push(&a->in_flight, j);
-		read_only(j);
-		return;
-	}
-	if (surge_is_course(&j->action)) {
-		job_list_push(&a->in_flight, j);
-		j->surge = surge_course_create(&j->action, clock_wall(kube_clock(a->kube)));
-		continue_surge(j, NULL);
-		return;
-	}
-	struct draft draft = {.body = STR_INIT(DRAFT_BODY_MAX)};
-	const struct draft_stamp now = {term_of(a), clock_wall(kube_clock(a->kube))};
-	if (action_draft(&a->settings, &j->action, &now, &draft, &j->fault) != 0) {
-		j->stage = JOB_OVER;
+	if (!goes_on(j)) {
 		job_list_push(&a->over, j);
-	} else {
-		job_list_push(&a->in_flight, j);
-		send_write(j, &draft);
+		a->news = true;
+		return;
 	}
-	str_finish(&draft.body);
+	job_list_push(&a->in_flight, j);
+	if (x->type == ACTION_PLACE && x->node_term_count > 0) {
+		const struct kube_path path = draft_pod_path(x, NULL);
+		ask(j, &path, live_answered);
+	} else if (x->type == ACTION_GRANT && x->still.count > 0) {
+		confirm_next(j);
+	} else if (recommendation_reads_owner(x)) {
+		const struct kube_path path = recommendation_owner_path(x, &j->arena);
+		ask(j, &path, owner_answered);
+	} else if (read_is_all(x)) {
+		read_only(j);
+	} else if (surge_is_course(x)) {
+		j->surge = surge_course_create(x, clock_wall(kube_clock(a->kube)));
+		continue_surge(j, NULL);
+	} else if (send_write(j, NULL) != 0) {
+		job_list_remove(&a->in_flight, j);
+		job_list_push(&a->over, j);
+	}
 }
 
 static void start_writes(struct act *a)
@@ -473,7 +402,7 @@ static void report_ended_jobs(struct act *a)
 	for (size_t left = a->over.count; left > 0; left--) {
 		struct job *j = a->over.head;
 		job_list_remove(&a->over, j);
-		end_job(j, &j->fault, NULL);
+		end_job(j);
 	}
 }
 
@@ -501,8 +430,7 @@ int64_t act_deadline(const struct act *a)
 /* --- submitting --- */
 
 /* A newer word about the same thing: the older one need not be said any more. */
-static void supersede(
-	struct act *a, struct job_list *list, enum action_type older, const struct action *newer)
+static void supersede(struct job_list *list, enum action_type older, const struct action *newer)
 {
 	struct job *next;
 	for (struct job *j = list->head; j != NULL; j = next) {
@@ -510,8 +438,7 @@ static void supersede(
 		if (j->action.type == older && action_same_object(&j->action, newer) &&
 			text_equals(j->action.condition, newer->condition)) {
 			job_list_remove(list, j);
-			refuse_job(
-				a, j, FAULT_CONFLICT, "a newer action took its place in the queue");
+			refuse_job(j, FAULT_CONFLICT, "a newer action took its place in the queue");
 		}
 	}
 }
@@ -521,39 +448,56 @@ bool act_is_busy(const struct act *a)
 	return a->queue.count >= ACT_IN_FLIGHT_MAX;
 }
 
+static bool hand_over_event(struct events *recorder, const struct action *x)
+{
+	const struct event_note note = {
+		.api_version =
+			text_empty(x->regarding_api_version) ? "v1" : x->regarding_api_version,
+		.kind = text_empty(x->regarding_kind) ? "Pod" : x->regarding_kind,
+		.ns = text_or(x->ns, ""),
+		.name = text_or(x->name, ""),
+		.uid = text_or(x->uid, ""),
+		.reason = text_empty(x->event_reason) ? reason_name(x->reason) : x->event_reason,
+		.note = text_or(x->message, ""),
+		.warning = x->warning,
+	};
+	return recorder != NULL && events_emit(recorder, &note);
+}
+
 void act_submit(struct act *a, const struct action *action)
 {
 	struct job *j = xcalloc(1, sizeof *j);
 	j->act = a;
+	j->kube = a->kube;
 	action_copy(&j->arena, action, &j->action);
 	bool ours = action->type == ACTION_CREATE_CAPACITY ||
 		    action->type == ACTION_DELETE_CAPACITY || action->type == ACTION_GRANT;
 	if (ours && text_empty(j->action.ns)) {
-		j->action.ns = a->settings.ns;
+		j->action.ns = NAME_NAMESPACE;
 	}
 	a->news = true;
-	if (!may_write(a)) {
-		refuse_job(a, j, FAULT_DENIED, "not leading");
+	if (write_time_left(a) <= 0) {
+		refuse_job(j, FAULT_DENIED, "not leading");
 		return;
 	}
 	if (action->type == ACTION_EVENT && !action->warning && act_is_busy(a)) {
 		/* It would take the place of a write that somebody waits for. */
-		refuse_job(a, j, FAULT_LIMIT, "no events while so many writes wait");
+		refuse_job(j, FAULT_LIMIT, "no events while so many writes wait");
 		return;
 	}
 	if (action->type == ACTION_EVENT) {
-		bool taken = event_hand_over(a->recorder, &j->action);
-		refuse_job(a, j, taken ? FAULT_NONE : FAULT_LIMIT, taken ? "" : "too many events");
+		bool taken = hand_over_event(a->recorder, &j->action);
+		refuse_job(j, taken ? FAULT_NONE : FAULT_LIMIT, taken ? "" : "too many events");
 		return;
 	}
 	struct job_list *list = action->type == ACTION_CONDITION ? &a->conditions : &a->queue;
-	supersede(a, list, action->type, &j->action);
+	supersede(list, action->type, &j->action);
 	if (action->type == ACTION_PLACE) {
 		/* Why it waits need not be told any more, and to write it would fail this. */
-		supersede(a, &a->conditions, ACTION_CONDITION, &j->action);
+		supersede(&a->conditions, ACTION_CONDITION, &j->action);
 	}
 	if (list->count >= ACT_QUEUE_MAX) {
-		refuse_job(a, j, FAULT_LIMIT, "too many writes are waiting");
+		refuse_job(j, FAULT_LIMIT, "too many writes are waiting");
 		return;
 	}
 	job_list_push(list, j);

@@ -4,7 +4,6 @@
 
 #include "draft.h"
 
-MUST_CHECK int evict_draft(
-	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
+MUST_CHECK int evict_draft(const struct action *x, struct draft *d, struct fault *ret_fault);
 
 #endif

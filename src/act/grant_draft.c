@@ -11,15 +11,14 @@
 #include "own/injection_text.h"
 #include "model/names.h"
 
-int grant_draft(
-	const struct action *x, int64_t term, struct draft *ret_draft, struct fault *ret_fault)
+int grant_draft(const struct action *x, struct draft *d, struct fault *ret_fault)
 {
 	char by[48];
 	CLEANUP(str_finish) struct str ledger = STR_INIT(LEDGER_TEXT_MAX);
 	if (text_empty(x->uid) || text_empty(x->resource_version)) {
 		return fault_set(ret_fault, FAULT_INVALID, "a grant needs uid and resourceVersion");
 	}
-	snprintf(by, sizeof by, "%lld.%llu", (long long)term, (unsigned long long)x->id);
+	snprintf(by, sizeof by, "%lld.%llu", (long long)d->term, (unsigned long long)x->id);
 	if (!ledger_write(&ledger, &x->ledger, by)) {
 		return fault_set(ret_fault, FAULT_LIMIT, "the ledger would be larger than %d KiB",
 			LEDGER_TEXT_MAX / 1024);
@@ -29,7 +28,7 @@ int grant_draft(
 		return fault_set(
 			ret_fault, FAULT_LIMIT, "what is proven is too long to be written");
 	}
-	struct build b = draft_patch_pod(x, ret_draft);
+	struct build b = draft_patch_pod(x, d);
 	build_object_at(&b, "labels");
 	build_text_at(&b, LABEL_IN_USE,
 		x->ledger.count == 0 ? IN_USE_NO
@@ -42,14 +41,6 @@ int grant_draft(
 		build_text_at(&b, NOTE_INJECTION, str_text(&claim));
 	}
 	build_text_at(&b, NOTE_SAFE_TO_EVICT, x->keeps_node ? "false" : "true");
-	if (x->keeps_node) {
-		build_text_at(&b, NOTE_DO_NOT_DISRUPT, "true");
-	} else {
-		build_key(&b, NOTE_DO_NOT_DISRUPT);
-		build_null(&b);
-	}
-	build_end(&b);
-	build_end(&b);
-	build_end(&b);
-	return draft_end(&b, ret_draft, ret_fault);
+	build_text_at(&b, NOTE_DO_NOT_DISRUPT, x->keeps_node ? "true" : NULL);
+	return draft_end(&b, ret_fault);
 }

@@ -5,7 +5,6 @@
 
 #include "draft.h"
 
-MUST_CHECK int grant_draft(
-	const struct action *x, int64_t term, struct draft *ret_draft, struct fault *ret_fault);
+MUST_CHECK int grant_draft(const struct action *x, struct draft *d, struct fault *ret_fault);
 
 #endif

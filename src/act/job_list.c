@@ -6,15 +6,10 @@
 #include "draft.h"
 #include "surge_course.h"
 
-void job_list_init(struct job_list *l)
-{
-	*l = (struct job_list){.tail = &l->head};
-}
-
 void job_list_push(struct job_list *l, struct job *j)
 {
 	j->next = NULL;
-	*l->tail = j;
+	*(l->tail != NULL ? l->tail : &l->head) = j;
 	l->tail = &j->next;
 	l->count++;
 }
@@ -39,12 +34,12 @@ void job_destroy(struct job *j)
 	free(j);
 }
 
-void job_list_finish(struct job_list *l, struct kube *kube)
+void job_list_finish(struct job_list *l)
 {
 	while (l->head != NULL) {
 		struct job *j = l->head;
 		job_list_remove(l, j);
-		kube_cancel(kube, j->call);
+		kube_cancel(j->kube, j->call);
 		job_destroy(j);
 	}
 }

@@ -5,30 +5,29 @@
 
 #include "draft.h"
 
-void act_settings_init(struct act_settings *s, const struct act_config *config);
-void act_settings_finish(struct act_settings *s);
-/* Begins a draft that creates a pod, and the body of it. */
-MUST_CHECK int make_pod(const struct act_settings *s, const struct action *x,
-	struct draft *ret_draft, struct build *b, struct fault *ret_fault);
-/* "metadata" as far as the labels, of which more may follow; the owner ends both. */
-void make_metadata(struct build *b, const struct action *x, const char *app);
-/* "metadata" as far as the annotations: the caller ends those, and begins "labels" by make_labels.
- */
-void make_notes(struct build *b, const struct action *x);
+/* Begins a draft that creates a pod of that owner, as far as the annotations, of which more may
+ * follow. */
+MUST_CHECK int make_pod(const struct action *x, const struct owner *owner, struct draft *d,
+	struct build *ret_build, struct fault *ret_fault);
+/* Ends the annotations and begins the labels, of which more may follow. */
 void make_labels(struct build *b, const char *app);
-void make_owner(struct build *b, const char *kind, const char *name, const char *uid);
-const char *make_owner_name(const struct act_settings *s); /* of the ConfigMap */
-/* Is the ConfigMap known that owns what we make? */
-MUST_CHECK int make_check_owner(const struct act_settings *s, struct fault *ret_fault);
-/* "spec", begun: the caller ends it. `uid`: of model/uids.h. */
+/* Ends labels and metadata, and begins "spec". `uid`: of model/uids.h. */
 void make_spec(
 	struct build *b, const char *restart, const char *priority, int64_t grace_s, int64_t uid);
-void make_toleration(struct build *b, const struct toleration *t);
-/* The image, and its command where the configuration has one. */
-void make_image(struct build *b, const struct act_settings *s);
+/* "runtimeClassName" and "tolerations" of the action, behind those of its own (NULL ends them). */
+void make_runtime(struct build *b, const struct action *x, const struct toleration *const *own);
+/* A container begins: its name, its image, and what it is told to do (NULL ends it). */
+void make_container(
+	struct build *b, const struct draft *d, const char *name, const char *const *args);
+/* One of "env". */
+void make_variable(struct build *b, const char *name, const char *value);
 /* "nodeSelector" and "affinity", where the action has any. */
 void make_where(struct build *b, const struct action *x);
 /* "affinity": this node and no other. */
 void make_pin(struct build *b, const char *node);
+/* "affinity" as far as its node selector terms, four levels that the caller closes; and the field
+ * of a term that names the node. */
+void make_node_terms(struct build *b);
+void make_pin_field(struct build *b, const char *node);
 
 #endif

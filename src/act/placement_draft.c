@@ -12,6 +12,8 @@
 #include "placement_draft.h"
 
 #include "json/decode.h"
+#include "json/fields.h"
+#include "make.h"
 #include "model/framework.h"
 #include "model/gpu.h"
 #include "model/names.h"
@@ -37,20 +39,28 @@ static void write_devices(struct build *b, const struct action *x)
 	b->out->overflow = b->out->overflow || text.overflow || key.overflow;
 }
 
+/* The amounts, the term and the policy under which they were given. */
+static void write_amounts(struct build *b, const struct action *x, int64_t term)
+{
+	draft_i64_text(b, NOTE_COMPUTE_MILLI, x->milli);
+	draft_i64_text(b, NOTE_MEMORY_MIB, x->mem_mib);
+	if (term > 0) {
+		draft_i64_text(b, NOTE_TERM, term);
+	}
+	if (x->policy != NULL) {
+		build_text_at(b, NOTE_POLICY_APPLIED, x->policy);
+	}
+}
+
 static void write_share_notes(struct build *b, const struct action *x, int64_t term)
 {
-	char number[24];
 	build_object_at(b, "annotations");
 	build_text_at(b, NOTE_GPU_UUID, x->uuid);
 	write_devices(b, x);
-	snprintf(number, sizeof number, "%lld", (long long)x->milli);
-	build_text_at(b, NOTE_COMPUTE_MILLI, number);
-	snprintf(number, sizeof number, "%lld", (long long)x->mem_mib);
-	build_text_at(b, NOTE_MEMORY_MIB, number);
+	write_amounts(b, x, term);
 	if (x->mps) {
 		char limit[MPS_MEMORY_TEXT_MAX];
-		snprintf(number, sizeof number, "%lld", (long long)mps_threads_of_milli(x->milli));
-		build_text_at(b, NOTE_MPS_THREADS, number);
+		draft_i64_text(b, NOTE_MPS_THREADS, mps_threads_of_milli(x->milli));
 		build_text_at(b, NOTE_MPS_MEMORY, mps_memory_text(x->mem_mib, limit));
 	}
 	if (x->framework_memory > 0) {
@@ -59,24 +69,6 @@ static void write_share_notes(struct build *b, const struct action *x, int64_t t
 			b, NOTE_FRAMEWORK_MEMORY, framework_text(x->framework_memory, fraction));
 	}
 	build_text_at(b, NOTE_CAPACITY_POD, x->capacity_pod);
-	if (term > 0) {
-		snprintf(number, sizeof number, "%lld", (long long)term);
-		build_text_at(b, NOTE_TERM, number);
-	}
-	if (x->policy != NULL) {
-		build_text_at(b, NOTE_POLICY_APPLIED, x->policy);
-	}
-	build_end(b);
-}
-
-static void write_pin_field(struct build *b, const char *node)
-{
-	build_begin_object(b);
-	build_text_at(b, "key", "metadata.name");
-	build_text_at(b, "operator", "In");
-	build_array_at(b, "values");
-	build_text(b, node);
-	build_end(b);
 	build_end(b);
 }
 
@@ -111,44 +103,17 @@ static void write_term(struct build *b, const json_t *term, const char *node)
 		return;
 	}
 	build_begin_object(b);
-	void *at = json_object_iter((json_t *)(uintptr_t)term);
-	for (; at != NULL; at = json_object_iter_next((json_t *)(uintptr_t)term, at)) {
-		if (!text_equals(json_object_iter_key(at), "matchFields")) {
-			build_key(b, json_object_iter_key(at));
-			draft_json(b, json_object_iter_value(at));
-		}
-	}
+	draft_members(b, term, WORDS("matchFields"));
 	build_array_at(b, "matchFields");
 	const json_t *fields = json_object_get(term, "matchFields");
 	for (size_t i = 0; i < json_array_size(fields); i++) {
 		draft_json(b, json_array_get(fields, i));
 	}
-	write_pin_field(b, node);
-	build_end(b);
-	build_end(b);
+	make_pin_field(b, node);
+	draft_close(b, 2);
 }
 
-static void write_node_affinity(struct build *b, const json_t *terms, const char *node)
-{
-	build_object_at(b, "affinity");
-	build_object_at(b, "nodeAffinity");
-	build_object_at(b, "requiredDuringSchedulingIgnoredDuringExecution");
-	build_array_at(b, "nodeSelectorTerms");
-	for (size_t i = 0; i < json_array_size(terms); i++) {
-		write_term(b, json_array_get(terms, i), node);
-	}
-	if (terms == NULL) {
-		build_begin_object(b);
-		build_array_at(b, "matchFields");
-		write_pin_field(b, node);
-		build_end(b);
-		build_end(b);
-	}
-	for (int i = 0; i < 4; i++) {
-		build_end(b);
-	}
-}
-
+/* "spec", which stays open. */
 static void placement_spec(struct build *b, const struct action *x, const json_t *terms)
 {
 	build_object_at(b, "spec");
@@ -159,8 +124,15 @@ static void placement_spec(struct build *b, const struct action *x, const json_t
 		build_end(b);
 	}
 	build_end(b);
-	write_node_affinity(b, terms, x->node);
-	build_end(b);
+	if (terms == NULL) {
+		make_pin(b, x->node);
+		return;
+	}
+	make_node_terms(b);
+	for (size_t i = 0; i < json_array_size(terms); i++) {
+		write_term(b, json_array_get(terms, i), x->node);
+	}
+	draft_close(b, 4);
 }
 
 /* The live pod must be the one that was judged, or its terms are not the ones that were judged. */
@@ -184,8 +156,7 @@ static int find_terms(const struct action *x, const json_t *live, const json_t *
 	return 0;
 }
 
-int place_draft(const struct action *x, const json_t *live, int64_t term, struct draft *ret_draft,
-	struct fault *ret_fault)
+int place_draft(const struct action *x, struct draft *d, struct fault *ret_fault)
 {
 	const json_t *terms = NULL;
 	if (text_empty(x->uid) || text_empty(x->resource_version) || text_empty(x->node)) {
@@ -203,45 +174,30 @@ int place_draft(const struct action *x, const json_t *live, int64_t term, struct
 			"has room for %d characters of its name",
 			x->container, x->node, INJECT_NOTED_NAME_MAX);
 	}
-	if (live != NULL && find_terms(x, live, &terms, ret_fault) != 0) {
+	if (d->live != NULL && find_terms(x, d->live, &terms, ret_fault) != 0) {
 		return -1;
 	}
-	struct build b = draft_patch_pod(x, ret_draft);
-	write_share_notes(&b, x, term);
+	struct build b = draft_patch_pod(x, d);
+	write_share_notes(&b, x, d->term);
 	build_end(&b);
 	placement_spec(&b, x, terms);
-	build_end(&b);
-	return draft_end(&b, ret_draft, ret_fault);
+	return draft_end(&b, ret_fault);
 }
 
 /* A tenant that runs is told that it has another share: the guarded keys with the amounts, on
  * condition that the pod is the one that was judged. It carries the term of the leader that sends
  * it, as a placement does; and the time, so that it makes a new version of the pod whatever it
  * says, after which no earlier one can land. */
-int resize_draft(const struct action *x, int64_t wall_ms, int64_t term, struct draft *ret_draft,
-	struct fault *ret_fault)
+int resize_draft(const struct action *x, struct draft *d, struct fault *ret_fault)
 {
-	char number[24], when[TIME_TEXT_MAX];
+	char when[TIME_TEXT_MAX];
 	if (text_empty(x->uid) || text_empty(x->resource_version)) {
 		return fault_set(
 			ret_fault, FAULT_INVALID, "a resize needs uid and resourceVersion");
 	}
-	struct build b = draft_patch_pod(x, ret_draft);
+	struct build b = draft_patch_pod(x, d);
 	build_object_at(&b, "annotations");
-	snprintf(number, sizeof number, "%lld", (long long)x->milli);
-	build_text_at(&b, NOTE_COMPUTE_MILLI, number);
-	snprintf(number, sizeof number, "%lld", (long long)x->mem_mib);
-	build_text_at(&b, NOTE_MEMORY_MIB, number);
-	build_text_at(&b, NOTE_RESIZED, time_format_micro(wall_ms, when));
-	if (term > 0) {
-		snprintf(number, sizeof number, "%lld", (long long)term);
-		build_text_at(&b, NOTE_TERM, number);
-	}
-	if (x->policy != NULL) {
-		build_text_at(&b, NOTE_POLICY_APPLIED, x->policy);
-	}
-	for (int i = 0; i < 3; i++) {
-		build_end(&b);
-	}
-	return draft_end(&b, ret_draft, ret_fault);
+	write_amounts(&b, x, d->term);
+	build_text_at(&b, NOTE_RESIZED, time_format_micro(d->wall_ms, when));
+	return draft_end(&b, ret_fault);
 }

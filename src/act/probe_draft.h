@@ -5,8 +5,6 @@
 
 #include "draft.h"
 
-/* What tries how the node of a capacity pod gives GPUs (C26). */
-MUST_CHECK int probe_draft(const struct act_settings *s, const struct action *x,
-	struct draft *ret_draft, struct fault *ret_fault);
+MUST_CHECK int probe_draft(const struct action *x, struct draft *d, struct fault *ret_fault);
 
 #endif

@@ -22,41 +22,28 @@ struct kube_path read_path(const struct action *x, struct arena *a)
 		return recommendation_owner_path(x, a);
 	}
 	if (x->type == ACTION_CHECKPOINT) {
-		return (struct kube_path){.group_version = NAME_GROUP "/" NAME_VERSION,
-			.ns = x->ns,
-			.resource = "gpuusagecheckpoints",
-			.name = x->name};
+		return checkpoint_path(x);
 	}
 	return (struct kube_path){
 		.group_version = "batch/v1", .ns = x->ns, .resource = "jobs", .name = x->name};
 }
 
-static void take_job(const struct action *x, const struct kube_answer *answer,
-	struct read_sight *ret, struct fault *ret_fault)
-{
-	bool spares = false;
-	if (job_decode(answer->body, answer->body_size, x->uid, &spares, ret_fault) == 0) {
-		ret->spares = spares;
-	}
-}
-
 static void read_standing(const struct action *x, const struct kube_answer *answer, struct arena *a,
-	struct read_sight *ret, struct fault *ret_fault)
+	struct outcome *ret)
 {
 	struct standing *s = ARENA_NEW(a, struct standing);
 	struct view body = {answer->body, answer->body_size};
 	if (answer->fault.kind == FAULT_NONE) {
-		ret->standing =
-			standing_decode(body, x->owner.kind, a, s, ret_fault) == 0 ? s : NULL;
+		bool known = standing_decode(body, x->owner.kind, a, s, &ret->fault) == 0;
+		ret->standing = known ? s : NULL;
 	} else if (answer->status == 404 && standing_is_absent(body, x->owner.name)) {
 		ret->standing = s;
 	} else {
-		fault_copy(ret_fault, &answer->fault);
+		ret->fault = answer->fault;
 	}
 }
 
-static void take_checkpoint(const struct kube_answer *answer, struct arena *a,
-	struct read_sight *ret, struct fault *ret_fault)
+static void read_checkpoint(const struct kube_answer *answer, struct arena *a, struct outcome *ret)
 {
 	struct checkpoint *c = ARENA_NEW(a, struct checkpoint);
 	struct fault fault = {0};
@@ -67,22 +54,24 @@ static void take_checkpoint(const struct kube_answer *answer, struct arena *a,
 		log_warn(
 			"a checkpoint cannot be read, what it holds is learnt anew", LOG_F(&fault));
 	}
-	fault_set(ret_fault, FAULT_CONFLICT, "it is there already");
+	fault_set(&ret->fault, FAULT_CONFLICT, "it is there already");
 }
 
 void read_take(const struct action *x, const struct kube_answer *answer, struct arena *a,
-	struct read_sight *ret, struct fault *ret_fault)
+	struct outcome *ret)
 {
-	*ret = (struct read_sight){.spares = false};
-	*ret_fault = (struct fault){0};
+	bool spares = false;
+	*ret = (struct outcome){.spares = false};
 	if (x->type == ACTION_READ_OWNER) {
-		read_standing(x, answer, a, ret, ret_fault);
-	} else if (answer->fault.kind == FAULT_NONE && x->type == ACTION_CHECKPOINT) {
-		take_checkpoint(answer, a, ret, ret_fault);
-	} else if (answer->fault.kind == FAULT_NONE) {
-		take_job(x, answer, ret, ret_fault);
+		read_standing(x, answer, a, ret);
+	} else if (answer->fault.kind != FAULT_NONE) {
+		ret->fault = answer->fault;
+	} else if (x->type == ACTION_CHECKPOINT) {
+		read_checkpoint(answer, a, ret);
 	} else {
-		fault_copy(ret_fault, &answer->fault);
+		bool known = job_decode(answer->body, answer->body_size, x->uid, &spares,
+				     &ret->fault) == 0;
+		ret->spares = known && spares;
 	}
 }
 

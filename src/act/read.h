@@ -7,18 +7,12 @@
 #include "kube/client.h"
 #include "model/plan.h"
 
-struct read_sight {
-	bool spares;
-	const struct standing *standing; /* in the action's arena; NULL: nobody knows */
-	const struct checkpoint *found;	 /* the same; NULL: it cannot be read, or there is none */
-	bool exists;
-};
-
 bool read_is_all(const struct action *x);
 struct kube_path read_path(const struct action *x, struct arena *a);
-/* `ret_fault` is zeroed where something was seen, but for a checkpoint, which was not written. */
+/* The whole outcome. Its fault is zeroed where something was seen, but for a checkpoint, which was
+ * not written. What it names is in the arena. */
 void read_take(const struct action *x, const struct kube_answer *answer, struct arena *a,
-	struct read_sight *ret, struct fault *ret_fault);
+	struct outcome *ret);
 
 /* The answer is to a GET of a tenant: it waits for its share, or is gone. False: it does not, or
  * nobody knows; the fault says it. */

@@ -28,16 +28,23 @@ void restricted_container(struct build *b)
 	build_end(b);
 }
 
+void restricted_amounts(
+	struct build *b, const char *key, const char *cpu, const char *memory, const char *gpus)
+{
+	const char *amounts[][2] = {{"cpu", cpu}, {"memory", memory}, {NAME_GPU_RESOURCE, gpus}};
+	build_object_at(b, key);
+	for (size_t i = 0; i < COUNT_OF(amounts); i++) {
+		if (amounts[i][1] != NULL) {
+			build_text_at(b, amounts[i][0], amounts[i][1]);
+		}
+	}
+	build_end(b);
+}
+
 void restricted_resources(struct build *b, const char *cpu, const char *memory)
 {
-	static const char *const keys[] = {"requests", "limits"};
 	build_object_at(b, "resources");
-	for (int i = 0; i < 2; i++) {
-		build_object_at(b, keys[i]);
-		build_text_at(b, "cpu", cpu);
-		build_text_at(b, "memory", memory);
-		build_text_at(b, NAME_GPU_RESOURCE, "1");
-		build_end(b);
-	}
+	restricted_amounts(b, "requests", cpu, memory, "1");
+	restricted_amounts(b, "limits", cpu, memory, "1");
 	build_end(b);
 }

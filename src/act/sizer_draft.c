@@ -8,8 +8,10 @@
 #include "json/decode.h"
 #include "model/names.h"
 
-#define OUR_API	   NAME_GROUP "/" NAME_VERSION
-#define PLURAL_MAX 64
+#define OUR_API		NAME_GROUP "/" NAME_VERSION
+#define RECOMMENDATIONS "gpurecommendations"
+#define CHECKPOINTS	"gpuusagecheckpoints"
+#define PLURAL_MAX	64
 
 /* Of the kinds that the sizer names: the kind in lower case and an s. */
 static const char *resource_of_kind(const char *kind, struct arena *a)
@@ -59,86 +61,72 @@ int recommendation_owner_read(struct action *x, const struct kube_answer *answer
 	return 0;
 }
 
-int create_recommendation_draft(
-	const struct action *x, struct draft *ret_draft, struct fault *ret_fault)
+static struct kube_path our_path(
+	const struct action *x, const char *resource, const char *name, const char *subresource)
 {
-	ret_draft->method = WIRE_POST;
-	ret_draft->path = (struct kube_path){
-		.group_version = OUR_API, .ns = x->ns, .resource = "gpurecommendations"};
-	ret_draft->content_type = KUBE_JSON;
-	struct build b = build_into(&ret_draft->body);
-	recommendation_write_new(&b, x->recommendation,
-		x->owner.api_version != NULL && x->owner.uid != NULL ? &x->owner : NULL);
-	return draft_end(&b, ret_draft, ret_fault);
+	return (struct kube_path){.group_version = OUR_API,
+		.ns = x->ns,
+		.resource = resource,
+		.name = name,
+		.subresource = subresource};
 }
 
-int recommendation_status_draft(
-	const struct action *x, struct draft *ret_draft, struct fault *ret_fault)
+int create_recommendation_draft(const struct action *x, struct draft *d, struct fault *ret_fault)
 {
-	ret_draft->method = WIRE_PATCH;
-	ret_draft->path = (struct kube_path){.group_version = OUR_API,
-		.ns = x->ns,
-		.resource = "gpurecommendations",
-		.name = x->name,
-		.subresource = "status"};
-	ret_draft->content_type = KUBE_APPLY_PATCH;
-	ret_draft->options = KUBE_FORCE;
-	struct build b = build_into(&ret_draft->body);
-	build_begin_object(&b);
+	const struct kube_path path = our_path(x, RECOMMENDATIONS, NULL, NULL);
+	const bool owned = x->owner.api_version != NULL && x->owner.uid != NULL;
+	struct build b = draft_request(d, WIRE_POST, KUBE_JSON, &path);
+	recommendation_write_new(&b, x->recommendation, owned ? &x->owner : NULL);
+	return draft_end(&b, ret_fault);
+}
+
+/* A status, applied as a whole: begun up to its value. */
+static struct build apply_status(
+	const struct action *x, const char *kind, const char *resource, struct draft *d)
+{
+	const struct kube_path path = our_path(x, resource, x->name, "status");
+	struct build b = draft_begin(d, WIRE_PATCH, KUBE_APPLY_PATCH, &path);
+	d->options = KUBE_FORCE;
 	build_text_at(&b, "apiVersion", OUR_API);
-	build_text_at(&b, "kind", "GPURecommendation");
-	draft_metadata(&b, x);
-	build_text_at(&b, "name", x->name);
-	build_text_at(&b, "namespace", x->ns);
+	build_text_at(&b, "kind", kind);
+	draft_identity(&b, "metadata", x);
+	draft_name(&b, x);
 	build_end(&b);
 	build_key(&b, "status");
-	recommendation_write_status(&b, x->recommendation);
-	build_end(&b);
-	return draft_end(&b, ret_draft, ret_fault);
+	return b;
 }
 
-int delete_recommendation_draft(
-	const struct action *x, struct draft *ret_draft, struct fault *ret_fault)
+int recommendation_status_draft(const struct action *x, struct draft *d, struct fault *ret_fault)
 {
+	struct build b = apply_status(x, "GPURecommendation", RECOMMENDATIONS, d);
+	recommendation_write_status(&b, x->recommendation);
+	return draft_end(&b, ret_fault);
+}
+
+int delete_recommendation_draft(const struct action *x, struct draft *d, struct fault *ret_fault)
+{
+	const struct kube_path path = our_path(x, RECOMMENDATIONS, x->name, NULL);
 	if (text_empty(x->uid)) {
 		return fault_set(ret_fault, FAULT_INVALID, "a delete needs a uid");
 	}
-	const struct kube_path path = {.group_version = OUR_API,
-		.ns = x->ns,
-		.resource = "gpurecommendations",
-		.name = x->name};
-	return draft_delete(x, &path, 0, ret_draft, ret_fault);
+	return draft_delete(x, &path, 0, d, ret_fault);
 }
 
-static void write_checkpoint(struct build *b, const struct action *x)
+struct kube_path checkpoint_path(const struct action *x)
 {
-	build_begin_object(b);
-	build_text_at(b, "apiVersion", OUR_API);
-	build_text_at(b, "kind", "GPUUsageCheckpoint");
-	draft_metadata(b, x);
-	build_text_at(b, "name", x->name);
-	build_text_at(b, "namespace", x->ns);
-	build_end(b);
-	build_key(b, "status");
-	checkpoint_write_status(b, x->checkpoint);
-	build_end(b);
+	return our_path(x, CHECKPOINTS, x->name, NULL);
 }
 
-int checkpoint_draft(const struct action *x, struct draft *ret_draft, struct fault *ret_fault)
+int checkpoint_draft(const struct action *x, struct draft *d, struct fault *ret_fault)
 {
-	ret_draft->method = x->makes ? WIRE_POST : WIRE_PATCH;
-	ret_draft->path = (struct kube_path){.group_version = OUR_API,
-		.ns = x->ns,
-		.resource = "gpuusagecheckpoints",
-		.name = x->makes ? NULL : x->name,
-		.subresource = x->makes ? NULL : "status"};
-	ret_draft->content_type = x->makes ? KUBE_JSON : KUBE_APPLY_PATCH;
-	ret_draft->options = x->makes ? 0 : KUBE_FORCE;
-	struct build b = build_into(&ret_draft->body);
+	struct build b;
 	if (x->makes) {
+		const struct kube_path path = our_path(x, CHECKPOINTS, NULL, NULL);
+		b = draft_request(d, WIRE_POST, KUBE_JSON, &path);
 		checkpoint_write_new(&b, x->checkpoint, x->owner_uid);
 	} else {
-		write_checkpoint(&b, x);
+		b = apply_status(x, "GPUUsageCheckpoint", CHECKPOINTS, d);
+		checkpoint_write_status(&b, x->checkpoint);
 	}
-	return draft_end(&b, ret_draft, ret_fault);
+	return draft_end(&b, ret_fault);
 }

@@ -9,19 +9,11 @@
  * condition at a time through pods/status (C23). A
  * strategic merge patch touches the condition of our type and leaves the kubelet's and the
  * scheduler's alone. */
-int condition_draft(
-	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault)
+int condition_draft(const struct action *x, struct draft *d, struct fault *ret_fault)
 {
 	char now[TIME_TEXT_MAX];
-	ret_draft->method = WIRE_PATCH;
-	ret_draft->path = (struct kube_path){.group_version = "v1",
-		.ns = x->ns,
-		.resource = "pods",
-		.name = x->name,
-		.subresource = "status"};
-	ret_draft->content_type = KUBE_STRATEGIC_PATCH;
-	struct build b = build_into(&ret_draft->body);
-	build_begin_object(&b);
+	const struct kube_path path = draft_pod_path(x, "status");
+	struct build b = draft_begin(d, WIRE_PATCH, KUBE_STRATEGIC_PATCH, &path);
 	build_object_at(&b, "metadata");
 	if (!text_empty(x->uid)) {
 		build_text_at(&b, "uid", x->uid);
@@ -34,26 +26,19 @@ int condition_draft(
 	build_text_at(&b, "status", x->is_true ? "True" : "False");
 	build_text_at(&b, "reason", reason_name(x->reason));
 	build_text_at(&b, "message", text_or(x->message, ""));
-	build_text_at(&b, "lastTransitionTime", time_format(wall_ms, now));
-	for (int i = 0; i < 4; i++) {
-		build_end(&b);
-	}
-	return draft_end(&b, ret_draft, ret_fault);
+	build_text_at(&b, "lastTransitionTime", time_format(d->wall_ms, now));
+	return draft_end(&b, ret_fault);
 }
 
 static const char *ready_reason(const struct action *x)
 {
-	if (!text_empty(x->event_reason)) {
-		return x->event_reason;
-	}
-	if (x->reason != REASON_NONE) {
-		return reason_name(x->reason);
-	}
-	return x->is_true ? "Ready" : "NotReady";
+	const char *otherwise = x->is_true ? "Ready" : "NotReady";
+	return !text_empty(x->event_reason) ? x->event_reason
+	       : x->reason != REASON_NONE   ? reason_name(x->reason)
+					    : otherwise;
 }
 
-int policy_status_draft(
-	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault)
+int policy_status_draft(const struct action *x, struct draft *d, struct fault *ret_fault)
 {
 	const struct condition conditions[] = {
 		{"Accepted", "True", "Accepted", "The policy can be used as written.",
@@ -68,15 +53,12 @@ int policy_status_draft(
 		{"Ready", x->is_true ? "True" : "False", ready_reason(x), text_or(x->message, ""),
 			x->ready_ms, x->generation},
 	};
-	ret_draft->method = WIRE_PATCH;
-	ret_draft->path = (struct kube_path){.group_version = NAME_GROUP "/" NAME_VERSION,
+	const struct kube_path path = {.group_version = NAME_GROUP "/" NAME_VERSION,
 		.resource = "gpupolicies",
 		.name = x->name,
 		.subresource = "status"};
-	ret_draft->content_type = KUBE_MERGE_PATCH;
-	struct build b = build_into(&ret_draft->body);
-	build_begin_object(&b);
-	draft_metadata(&b, x);
+	struct build b = draft_begin(d, WIRE_PATCH, KUBE_MERGE_PATCH, &path);
+	draft_identity(&b, "metadata", x);
 	build_end(&b);
 	build_object_at(&b, "status");
 	build_i64_at(&b, "observedGeneration", x->generation);
@@ -85,11 +67,8 @@ int policy_status_draft(
 	build_array_at(&b, "conditions");
 	for (size_t i = 0; i < COUNT_OF(conditions); i++) {
 		struct condition c = conditions[i];
-		c.since_ms = c.since_ms > 0 ? c.since_ms : wall_ms;
+		c.since_ms = c.since_ms > 0 ? c.since_ms : d->wall_ms;
 		condition_write(&b, &c);
 	}
-	build_end(&b);
-	build_end(&b);
-	build_end(&b);
-	return draft_end(&b, ret_draft, ret_fault);
+	return draft_end(&b, ret_fault);
 }

@@ -4,9 +4,8 @@
 
 #include "draft.h"
 
-MUST_CHECK int condition_draft(
-	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault);
+MUST_CHECK int condition_draft(const struct action *x, struct draft *d, struct fault *ret_fault);
 MUST_CHECK int policy_status_draft(
-	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault);
+	const struct action *x, struct draft *d, struct fault *ret_fault);
 
 #endif

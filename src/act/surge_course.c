@@ -5,22 +5,17 @@
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
-#include "pods/pod_decode.h"
-#include "pods/surge_objects.h"
-#include "job_list.h"
 #include "json/decode.h"
 #include "model/names.h"
-
-enum create_stage { CREATE_READS, CREATE_TRIES, CREATE_SENDS };
+#include "pods/pod_decode.h"
+#include "pods/surge_objects.h"
+#include "surge_draft.h"
 
 struct surge_course {
-	const struct action *action; /* borrowed */
 	struct surge_look look;
 	enum surge_source at; /* LOOK, READ */
-	enum create_stage stage;
+	enum { CREATE_READS, CREATE_TRIES, CREATE_SENDS } stage;
 	struct draft draft; /* CREATE */
-	bool whole;	    /* all was read */
 };
 
 bool surge_is_course(const struct action *x)
@@ -35,7 +30,6 @@ bool surge_is_course(const struct action *x)
 struct surge_course *surge_course_create(const struct action *x, int64_t wall_ms)
 {
 	struct surge_course *c = xcalloc(1, sizeof *c);
-	c->action = x;
 	c->draft.body = (struct str)STR_INIT(DRAFT_BODY_MAX);
 	surge_look_init(&c->look, x->surge, wall_ms);
 	return c;
@@ -51,26 +45,26 @@ void surge_course_destroy(struct surge_course *c)
 	free(c);
 }
 
-const struct surge_seen *surge_course_seen(const struct surge_course *c)
-{
-	return c != NULL && c->whole ? &c->look.seen : NULL;
-}
-
-static void request_object(
-	struct job *j, struct kube *kube, const struct surge_where *w, kube_done done)
+/* False: nothing of that source need be asked. */
+static bool request_source(struct job *j, enum surge_source source, kube_done done)
 {
 	CLEANUP(str_finish) struct str path = STR_INIT(KUBE_PATH_MAX);
-	const struct kube_path at = {.group_version = w->group_version,
+	const struct surge_where w = surge_where_of(&j->surge->look, source);
+	const struct kube_path at = {.group_version = w.group_version,
 		.ns = j->action.ns,
-		.resource = w->resource,
-		.name = w->name};
-	kube_path_append(&path, &at);
-	if (w->label_selector != NULL) {
-		kube_query_append(&path, "labelSelector", w->label_selector);
+		.resource = w.resource,
+		.name = w.name};
+	if (w.resource == NULL) {
+		return false;
 	}
-	struct kube_request request = {
+	kube_path_append(&path, &at);
+	if (w.label_selector != NULL) {
+		kube_query_append(&path, "labelSelector", w.label_selector);
+	}
+	const struct kube_request request = {
 		.method = WIRE_GET, .path = path.overflow ? WIRE_NO_PATH : str_text(&path)};
-	j->call = kube_call(kube, &request, done, j);
+	j->call = kube_call(j->kube, &request, done, j);
+	return true;
 }
 
 /* --- LOOK, READ --- */
@@ -90,101 +84,77 @@ static int take_surge_answer(
 	return surge_take(&c->look, c->at, answer->body, answer->body_size, ret_fault);
 }
 
-static bool go_reading(
-	struct job *j, const struct kube_answer *answer, struct kube *kube, kube_done done)
+static bool go_reading(struct job *j, const struct kube_answer *answer, kube_done done)
 {
 	struct surge_course *c = j->surge;
-	if (answer != NULL && take_surge_answer(c, answer, &j->fault) < 0) {
+	if (answer != NULL && take_surge_answer(c, answer, &j->outcome.fault) < 0) {
 		return false;
 	}
 	enum surge_source end =
 		j->action.surge->task == SURGE_TASK_LOOK ? SURGE_SOURCES_LOOK : SURGE_SOURCES;
 	c->at += answer != NULL && c->at != SURGE_CLAIMS ? 1 : 0;
 	for (; c->at < end; c->at++) {
-		struct surge_where w = surge_where_of(&c->look, c->at);
-		if (w.resource != NULL) {
-			request_object(j, kube, &w, done);
+		if (request_source(j, c->at, done)) {
 			return true;
 		}
 	}
-	c->whole = true;
+	j->outcome.seen = &c->look.seen;
 	return false;
 }
 
 /* --- CREATE --- */
 
-static int draft_pod(
-	struct surge_course *c, const struct kube_answer *answer, struct fault *ret_fault)
+static int draft_pod(struct job *j, const struct kube_answer *answer, struct fault *ret_fault)
 {
 	CLEANUP(decode_release) json_t *set = NULL;
 	if (decode_parse(answer->body, answer->body_size, DECODE_PLAIN, &set, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "ReplicaSet %s", c->action->surge->set_name);
+		return fault_wrap(ret_fault, "ReplicaSet %s", j->action.surge->set_name);
 	}
-	return surge_create_draft(c->action, set, &c->draft, ret_fault);
+	return surge_create_draft(&j->action, set, &j->surge->draft, ret_fault);
 }
 
-static int check_marked(
-	struct surge_course *c, const struct kube_answer *answer, struct fault *ret_fault)
+static int check_marked(struct job *j, const struct kube_answer *answer, struct fault *ret_fault)
 {
 	struct pod pod;
-	if (pod_decode(answer->body, answer->body_size, &c->look.arena, &pod, ret_fault) < 0) {
+	if (pod_decode(answer->body, answer->body_size, &j->arena, &pod, ret_fault) < 0) {
 		return -1;
 	}
 	if (!pod_is_tenant(&pod) || !pod_has_gate(&pod, NAME_GATE)) {
 		return fault_set(ret_fault, FAULT_DENIED,
-			"a pod beside %s would come without a share", c->action->surge->set_name);
+			"a pod beside %s would come without a share", j->action.surge->set_name);
 	}
 	return 0;
 }
 
-static void send_draft(
-	struct job *j, struct kube *kube, unsigned options, int64_t write_ms, kube_done done)
-{
-	const struct draft *d = &j->surge->draft;
-	const struct kube_write w = {.method = d->method,
-		.path = d->path,
-		.content_type = d->content_type,
-		.body = str_text(&d->body),
-		.body_size = d->body.len,
-		.options = options,
-		.timeout_ms = write_ms};
-	j->call = kube_put(kube, &w, done, j);
-}
-
-static bool go_creating(struct job *j, const struct kube_answer *answer, struct kube *kube,
-	int64_t write_ms, kube_done done)
+static bool go_creating(
+	struct job *j, const struct kube_answer *answer, int64_t write_ms, kube_done done)
 {
 	struct surge_course *c = j->surge;
+	struct fault *f = &j->outcome.fault;
 	if (answer == NULL) {
-		const struct surge_where w = surge_where_of(&c->look, SURGE_SET);
-		request_object(j, kube, &w, done);
-		return true;
+		return request_source(j, SURGE_SET, done);
 	}
-	if (answer->fault.kind != FAULT_NONE) {
-		fault_copy(&j->fault, &answer->fault);
-		return false;
-	}
-	if (c->stage == CREATE_SENDS) {
+	*f = answer->fault;
+	if (f->kind != FAULT_NONE || c->stage == CREATE_SENDS) {
 		return false;
 	}
 	if (write_ms <= 0) {
-		fault_set(&j->fault, FAULT_DENIED, "not leading");
+		fault_set(f, FAULT_DENIED, "not leading");
 		return false;
 	}
-	int rc = c->stage == CREATE_READS ? draft_pod(c, answer, &j->fault)
-					  : check_marked(c, answer, &j->fault);
+	int rc = c->stage == CREATE_READS ? draft_pod(j, answer, f) : check_marked(j, answer, f);
 	if (rc < 0) {
 		return false;
 	}
 	c->stage++;
-	send_draft(j, kube, c->stage == CREATE_TRIES ? KUBE_DRY_RUN : 0, write_ms, done);
+	c->draft.options = c->stage == CREATE_TRIES ? KUBE_DRY_RUN : 0;
+	j->call = draft_send(&c->draft, j->kube, write_ms, done, j);
 	return true;
 }
 
-bool surge_course_go(struct job *j, const struct kube_answer *answer, struct kube *kube,
-	int64_t write_ms, kube_done done)
+bool surge_course_go(
+	struct job *j, const struct kube_answer *answer, int64_t write_ms, kube_done done)
 {
-	return j->action.surge->task == SURGE_TASK_CREATE
-		       ? go_creating(j, answer, kube, write_ms, done)
-		       : go_reading(j, answer, kube, done);
+	return j->action.surge->task == SURGE_TASK_CREATE ? go_creating(j, answer, write_ms, done)
+							  : go_reading(j, answer, done);
 }

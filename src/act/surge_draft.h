@@ -6,14 +6,10 @@
 #include "draft.h"
 
 /* The new pod, made of the ReplicaSet as it was just read, which must be the one of the order. */
-MUST_CHECK int surge_create_draft(const struct action *x, const json_t *set,
-	struct draft *ret_draft, struct fault *ret_fault);
+MUST_CHECK int surge_create_draft(
+	const struct action *x, const json_t *set, struct draft *d, struct fault *ret_fault);
 /* The other writes. The action names the pod as it was judged: none goes out without its uid and
  * its version. */
-MUST_CHECK int surge_draft(
-	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
-
-struct job;
-struct surge_course;
+MUST_CHECK int surge_draft(const struct action *x, struct draft *d, struct fault *ret_fault);
 
 #endif
