@@ -24,17 +24,11 @@
 #include "kube/client.h"
 #include "model/labels.h"
 
-struct certs_config {
-	const char *ns, *agent_ns; /* ours, and that of agents, NULL: ours; borrowed */
-	const char *extra_names;   /* comma separated; NULL: none; borrowed */
-	int authority_days;	   /* 0: 730 */
-	int leaf_days;		   /* 0: 90 */
-};
-
 struct certs;
 
-/* `on_identity`: a leaf to serve from now on. */
-struct certs *certs_create(struct kube *kube, const struct certs_config *config,
+/* `agent_ns`: the namespace of agents, NULL: ours; `extra_names`: of the leaf, comma separated,
+ * NULL: none; both borrowed. `on_identity`: a leaf to serve from now on. */
+struct certs *certs_create(struct kube *kube, const char *agent_ns, const char *extra_names,
 	void (*on_identity)(void *data, const struct tls_identity *identity), void *data);
 extern const struct part certs_part;
 /* Every authority of ours that is, was or will be one, as last read; NULL: none was read yet.

@@ -314,10 +314,9 @@ static void add_doors(struct controller *c)
 {
 	struct control *k = &c->control;
 	struct parts *p = &k->parts;
-	const struct certs_config certs = {.ns = NAME_NAMESPACE,
-		.agent_ns = c->options.agent_namespace,
-		.extra_names = c->options.webhook_names};
-	c->certs = parts_add(p, &certs_part, certs_create(c->kube, &certs, on_new_identity, c));
+	c->certs = parts_add(p, &certs_part,
+		certs_create(c->kube, c->options.agent_namespace, c->options.webhook_names,
+			on_new_identity, c));
 	c->signer = parts_add(p, &signer_part,
 		signer_create(c->kube, c->options.agent_namespace, rng_system_seed()));
 	const struct agents_config agents = {c->loop, c->certs, k->states};

@@ -8,9 +8,8 @@
 #include "leaf.h"
 #include "model/names.h"
 
-#define PASS_EVERY_MS	30000
-#define PASS_SOON_MS	1000 /* after a write, and after a failure */
-#define PATCH_MAX_BYTES (512 * 1024)
+#define PASS_EVERY_MS 30000
+#define PASS_SOON_MS  1000 /* after a write */
 
 struct agent_leaf {
 	struct kube *kube;     /* borrowed */
@@ -20,11 +19,6 @@ struct agent_leaf {
 	struct arena arena;	   /* of one pass */
 	struct tls_pair authority; /* borrowed from the arena */
 };
-
-static int64_t leaf_wall_ms(const struct agent_leaf *a)
-{
-	return clock_wall(kube_clock(a->kube));
-}
 
 static void leaf_pause(struct agent_leaf *a, int64_t in_ms)
 {
@@ -47,34 +41,27 @@ static bool leaf_is_good(const struct agent_leaf *a, const struct secret *s)
 {
 	struct tls_check check = {.bundle_pem = a->authority.cert_pem,
 		.name = NAME_AGENT_TLS,
-		.wall_ms = leaf_wall_ms(a)};
+		.wall_ms = clock_wall(kube_clock(a->kube))};
 	/* Who mounts this one is on every node with a GPU: nothing but a leaf may lie in it. */
 	return s->ca_cert == NULL && s->ca_key == NULL && s->other_cert == NULL &&
 	       s->other_key == NULL && leaf_fits(s, &check);
 }
 
-static void issue(struct agent_leaf *a, const struct secret *old)
+static bool issue_agent_leaf(struct agent_leaf *a, const struct secret *old)
 {
 	static const char *const names[] = {NAME_AGENT_TLS};
-	CLEANUP(str_wipe) struct str body = STR_INIT(PATCH_MAX_BYTES);
 	struct secret next = {.resource_version = old->resource_version};
 	struct tls_spec spec = {.common_name = NAME_AGENT,
 		.names = names,
 		.name_count = COUNT_OF(names),
 		.days = LEAF_DAYS,
-		.wall_ms = leaf_wall_ms(a)};
+		.wall_ms = clock_wall(kube_clock(a->kube))};
 	if (!leaf_issue(&next, &a->authority, &spec, &a->arena)) {
-		leaf_pause(a, PASS_EVERY_MS);
-		return;
+		return false;
 	}
 	log_info("writing certificates", LOG_S("why", "the agents have none that fits"));
-	secret_write_patch(&body, &next);
-	struct kube_write write = {.method = WIRE_PATCH,
-		.path = a->path,
-		.content_type = KUBE_MERGE_PATCH,
-		.body = str_text(&body),
-		.body_size = body.len};
-	a->call = kube_put(a->kube, &write, on_leaf_written, a);
+	a->call = leaf_store(a->kube, &a->path, &next, on_leaf_written, a);
+	return true;
 }
 
 static void on_leaf_secret(void *data, const struct kube_answer *answer)
@@ -83,18 +70,15 @@ static void on_leaf_secret(void *data, const struct kube_answer *answer)
 	struct secret s = {0};
 	struct fault f = answer->fault;
 	a->call = 0;
-	if (f.kind != FAULT_NONE ||
-		secret_decode(answer->body, answer->body_size, &a->arena, &s, &f) < 0) {
+	bool read = f.kind == FAULT_NONE &&
+		    secret_decode(answer->body, answer->body_size, &a->arena, &s, &f) == 0;
+	if (!read) {
 		log_warn("the Secret of the agents cannot be read", LOG_S("name", NAME_AGENT),
 			LOG_F(&f));
-		leaf_pause(a, PASS_EVERY_MS);
-		return;
 	}
-	if (leaf_is_good(a, &s)) {
+	if (!read || leaf_is_good(a, &s) || !issue_agent_leaf(a, &s)) {
 		leaf_pause(a, PASS_EVERY_MS);
-		return;
 	}
-	issue(a, &s);
 }
 
 void agent_leaf_offer(struct agent_leaf *a, const char *ca_cert, const char *ca_key, int64_t now)

@@ -18,24 +18,22 @@
 #define SETTLE_MS                                                                                  \
 	60000 /* API servers read a new caBundle at once; their connections may be older */
 #define BUNDLE_SEEN_MS	5000 /* until every API server is believed to have seen a new caBundle */
+#define SERVED_NAME	NAME_WEBHOOK "." NAME_NAMESPACE ".svc"
 #define FORMER_MAX	(16 * 1024)
 #define PATCH_MAX_BYTES (512 * 1024)
 
-enum certs_state { CERTS_IDLE, CERTS_SECRET, CERTS_WEBHOOK, CERTS_WRITING };
-
 struct certs {
-	struct kube *kube; /* borrowed */
-	struct certs_config config;
+	struct kube *kube;	 /* borrowed */
+	const char *extra_names; /* borrowed; comma separated; NULL: none */
 	void (*on_identity)(void *data, const struct tls_identity *identity);
 	void *data;
 	struct agent_leaf *agent_leaf; /* owned */
-	enum certs_state state;
-	uint64_t call;
+	uint64_t call;		       /* 0: no pass is under way */
 	int64_t next_at;
 	struct arena arena; /* of one pass */
 	struct secret secret;
 	struct webhook_bundle bundle;
-	struct arena kept;	    /* of */
+	struct arena kept;	    /* of the next one */
 	struct selector namespaces; /* whose pods the webhook sees, as last read */
 	char *served;		    /* owned: the leaf that was handed over */
 	char *trust;		    /* owned: the authorities */
@@ -44,21 +42,12 @@ struct certs {
 	int64_t now;
 };
 
-static struct kube_path secret_path(const struct certs *c)
-{
-	return (struct kube_path){.group_version = "v1",
-		.ns = c->config.ns,
-		.resource = "secrets",
-		.name = NAME_WEBHOOK};
-}
-
 static const struct kube_path webhook_path = {.group_version = "admissionregistration.k8s.io/v1",
 	.resource = "mutatingwebhookconfigurations",
 	.name = NAME_WEBHOOK_CONFIG};
 
 static void certs_pause(struct certs *c, int64_t in_ms)
 {
-	c->state = CERTS_IDLE;
 	c->next_at = c->now + in_ms;
 	c->secret = (struct secret){0};
 	arena_wipe(&c->arena);
@@ -74,25 +63,12 @@ static void on_certs_written(void *data, const struct kube_answer *a)
 	certs_pause(c, a->fault.kind == FAULT_NONE ? PASS_SOON_MS : PASS_EVERY_MS / 2);
 }
 
-static void certs_write(
-	struct certs *c, const struct kube_path *path, const char *type, const struct str *body)
+/* True: it is on its way. */
+static bool write_secret(struct certs *c, const struct secret *next, const char *why)
 {
-	struct kube_write w = {.method = WIRE_PATCH,
-		.path = *path,
-		.content_type = type,
-		.body = str_text(body),
-		.body_size = body->len};
-	c->state = CERTS_WRITING;
-	c->call = kube_put(c->kube, &w, on_certs_written, c);
-}
-
-static void write_secret(struct certs *c, const struct secret *next, const char *why)
-{
-	CLEANUP(str_wipe) struct str body = STR_INIT(PATCH_MAX_BYTES);
-	struct kube_path path = secret_path(c);
 	log_info("writing certificates", LOG_S("why", why));
-	secret_write_patch(&body, next);
-	certs_write(c, &path, KUBE_MERGE_PATCH, &body);
+	c->call = leaf_store(c->kube, &leaf_authority_path, next, on_certs_written, c);
+	return true;
 }
 
 static void write_bundle(struct certs *c, const char *bundle)
@@ -100,7 +76,12 @@ static void write_bundle(struct certs *c, const char *bundle)
 	CLEANUP(str_finish) struct str body = STR_INIT(PATCH_MAX_BYTES);
 	log_info("publishing the caBundle", LOG_S("configuration", NAME_WEBHOOK_CONFIG));
 	webhook_write_patch(&body, c->bundle.resource_version, bundle);
-	certs_write(c, &webhook_path, KUBE_STRATEGIC_PATCH, &body);
+	const struct kube_write w = {.method = WIRE_PATCH,
+		.path = webhook_path,
+		.content_type = KUBE_STRATEGIC_PATCH,
+		.body = str_text(&body),
+		.body_size = body.len};
+	c->call = kube_put(c->kube, &w, on_certs_written, c);
 }
 
 static int64_t certs_wall_ms(const struct certs *c)
@@ -108,25 +89,12 @@ static int64_t certs_wall_ms(const struct certs *c)
 	return clock_wall(kube_clock(c->kube));
 }
 
-static struct tls_pair authority_of(const struct secret *s)
-{
-	return (struct tls_pair){(char *)(uintptr_t)s->ca_cert, (char *)(uintptr_t)s->ca_key};
-}
-
-static bool serves_well(const struct certs *c, const struct secret *s)
-{
-	struct tls_check check = {.bundle_pem = s->ca_cert,
-		.name = NAME_WEBHOOK "." NAME_NAMESPACE ".svc",
-		.wall_ms = certs_wall_ms(c)};
-	return leaf_fits(s, &check);
-}
-
 /* The leaf that we serve, and other replicas with us, is trusted by the caBundle as it stands. */
 static bool served_is_trusted(const struct certs *c)
 {
 	struct tls_check check = {.bundle_pem = c->bundle.bundle,
 		.cert_pem = c->served,
-		.name = NAME_WEBHOOK "." NAME_NAMESPACE ".svc",
+		.name = SERVED_NAME,
 		.wall_ms = certs_wall_ms(c)};
 	return c->served != NULL && c->bundle.found && !text_empty(c->bundle.bundle) &&
 	       tls_verify(&check, NULL) == 0;
@@ -137,7 +105,7 @@ static bool make_authority(struct certs *c, const char **ret_cert, const char **
 	struct tls_pair pair = {0};
 	struct fault f;
 	struct tls_spec spec = {.common_name = "aliquot authority",
-		.days = c->config.authority_days > 0 ? c->config.authority_days : AUTHORITY_DAYS,
+		.days = AUTHORITY_DAYS,
 		.wall_ms = certs_wall_ms(c)};
 	if (tls_authority_create(&spec, &pair, &f) < 0) {
 		log_error("an authority could not be made", LOG_F(&f));
@@ -152,13 +120,12 @@ static bool make_authority(struct certs *c, const char **ret_cert, const char **
 static size_t leaf_names(struct certs *c, const char **names, size_t room)
 {
 	static const char *const own[] = {NAME_WEBHOOK, NAME_WEBHOOK "." NAME_NAMESPACE,
-		NAME_WEBHOOK "." NAME_NAMESPACE ".svc",
-		NAME_WEBHOOK "." NAME_NAMESPACE ".svc.cluster.local"};
+		SERVED_NAME, SERVED_NAME ".cluster.local"};
 	size_t n = 0;
 	for (; n < COUNT_OF(own); n++) {
 		names[n] = own[n];
 	}
-	struct view rest = view_of(c->config.extra_names), part;
+	struct view rest = view_of(c->extra_names), part;
 	while (n < room && view_next(&rest, ',', &part)) {
 		part = view_trim(part);
 		if (part.n > 0) {
@@ -171,47 +138,47 @@ static size_t leaf_names(struct certs *c, const char **names, size_t room)
 static bool make_leaf(struct certs *c, struct secret *s)
 {
 	const char *names[TLS_NAMES_MAX];
-	struct tls_pair authority = authority_of(s);
+	struct tls_pair authority = leaf_authority(s);
 	struct tls_spec spec = {.common_name = NAME_WEBHOOK,
 		.names = names,
 		.name_count = leaf_names(c, names, COUNT_OF(names)),
-		.days = c->config.leaf_days > 0 ? c->config.leaf_days : LEAF_DAYS,
+		.days = LEAF_DAYS,
 		.wall_ms = certs_wall_ms(c)};
 	return leaf_issue(s, &authority, &spec, &c->arena);
 }
 
-/* 4 to 6: the slow change from one authority to the next. */
-static void rotate_authority(struct certs *c, struct secret *s)
+/* 4 to 6: the slow change from one authority to the next. False: nothing is due. */
+static bool rotate_authority(struct certs *c, struct secret *s)
 {
 	struct tls_validity leaf;
-	if (s->other_cert == NULL && leaf_life(s->ca_cert, certs_wall_ms(c)) < LEAF_LEFT_MILLI) {
-		if (make_authority(c, &s->other_cert, &s->other_key)) {
-			write_secret(c, s, "the authority's time is near: its successor");
-			return;
+	if (s->other_cert == NULL) {
+		return leaf_life(s->ca_cert, certs_wall_ms(c)) < LEAF_LEFT_MILLI &&
+		       make_authority(c, &s->other_cert, &s->other_key) &&
+		       write_secret(c, s, "the authority's time is near: its successor");
+	}
+	if (s->other_key != NULL) {
+		if (c->now - c->bundle_right_since < SETTLE_MS) {
+			return false;
 		}
-	} else if (s->other_cert != NULL && s->other_key != NULL &&
-		   c->now - c->bundle_right_since >= SETTLE_MS) {
 		const char *former = s->ca_cert;
 		s->ca_cert = s->other_cert;
 		s->ca_key = s->other_key;
 		s->other_cert = former;
 		s->other_key = NULL;
-		write_secret(c, s, "the successor takes over");
-		return;
-	} else if (s->other_cert != NULL && s->other_key == NULL &&
-		   tls_validity(s->leaf_cert, &leaf, NULL) == 0 &&
-		   certs_wall_ms(c) - leaf.not_before_ms > DAY_MS) {
-		s->other_cert = NULL;
-		write_secret(c, s, "the former authority is not needed any more");
-		return;
+		return write_secret(c, s, "the successor takes over");
 	}
-	certs_pause(c, PASS_EVERY_MS);
+	if (tls_validity(s->leaf_cert, &leaf, NULL) != 0 ||
+		certs_wall_ms(c) - leaf.not_before_ms <= DAY_MS) {
+		return false;
+	}
+	s->other_cert = NULL;
+	return write_secret(c, s, "the former authority is not needed any more");
 }
 
 /* 1: with one that cannot issue nothing else here would ever come right. Replicas go on with the
  * former leaf until they read the next one: what the API server trusts now stays trusted beside the
  * new authority, for a day. */
-static void replace_authority(struct certs *c)
+static bool replace_authority(struct certs *c)
 {
 	const struct secret *old = &c->secret;
 	struct secret s = {.resource_version = old->resource_version,
@@ -224,56 +191,49 @@ static void replace_authority(struct certs *c)
 		   tls_count(old->ca_cert, &count, NULL) == 0) {
 		s.other_cert = old->ca_cert;
 	}
-	if (make_authority(c, &s.ca_cert, &s.ca_key)) {
-		write_secret(c, &s, "there is no authority that can issue");
-		return;
-	}
-	certs_pause(c, PASS_EVERY_MS);
+	return make_authority(c, &s.ca_cert, &s.ca_key) &&
+	       write_secret(c, &s, "there is no authority that can issue");
 }
 
-static void lead(struct certs *c)
+/* What is first due. False: nothing is, or it could not be made. */
+static bool lead(struct certs *c)
 {
 	struct secret s = c->secret;
-	struct tls_pair authority = authority_of(&s);
+	struct tls_pair authority = leaf_authority(&s);
 	struct fault f;
 	CLEANUP(str_finish) struct str bundle = STR_INIT(PATCH_MAX_BYTES);
 	if (tls_authority_check(&authority, certs_wall_ms(c), &f) < 0) {
 		if (s.ca_cert != NULL) {
 			log_warn("the authority cannot be used", LOG_F(&f));
 		}
-		replace_authority(c);
-		return;
+		return replace_authority(c);
 	}
 	if (tls_bundle_concat(s.ca_cert, s.other_cert, &bundle, NULL) < 0) {
 		/* What stands beside the authority is not a certificate: let it go. */
 		s.other_cert = s.other_key = NULL;
-		write_secret(c, &s, "the other authority cannot be read");
-		return;
+		return write_secret(c, &s, "the other authority cannot be read");
 	}
 	agent_leaf_offer(c->agent_leaf, s.ca_cert, s.ca_key, c->now);
 	c->published = c->bundle.found && text_equals(c->bundle.bundle, str_text(&bundle));
 	if (!c->published) {
 		c->bundle_right_since = -1;
 		write_bundle(c, str_text(&bundle));
-		return;
+		return true;
 	}
 	if (c->bundle_right_since < 0) {
 		c->bundle_right_since = c->now;
 	}
-	if (!serves_well(c, &s)) {
-		int64_t seen_at = c->bundle_right_since + BUNDLE_SEEN_MS;
-		if (c->now < seen_at && served_is_trusted(c)) {
-			certs_pause(c, seen_at - c->now);
-			return;
-		}
-		if (make_leaf(c, &s)) {
-			write_secret(c, &s, "there is no serving certificate that fits");
-			return;
-		}
-		certs_pause(c, PASS_EVERY_MS);
-		return;
+	const struct tls_check check = {
+		.bundle_pem = s.ca_cert, .name = SERVED_NAME, .wall_ms = certs_wall_ms(c)};
+	if (leaf_fits(&s, &check)) {
+		return rotate_authority(c, &s);
 	}
-	rotate_authority(c, &s);
+	int64_t seen_at = c->bundle_right_since + BUNDLE_SEEN_MS;
+	if (c->now < seen_at && served_is_trusted(c)) {
+		certs_pause(c, seen_at - c->now);
+		return true;
+	}
+	return make_leaf(c, &s) && write_secret(c, &s, "there is no serving certificate that fits");
 }
 
 /* The other part of it is a person's: C1 is ours, and whoever wants more left out says so there. */
@@ -292,23 +252,23 @@ static void on_webhook_config(void *data, const struct kube_answer *a)
 	struct certs *c = data;
 	struct fault f = a->fault;
 	c->call = 0;
-	if (f.kind != FAULT_NONE ||
-		webhook_decode(a->body, a->body_size, &c->arena, &c->bundle, &f) < 0) {
-		c->published = false;
+	bool read = f.kind == FAULT_NONE &&
+		    webhook_decode(a->body, a->body_size, &c->arena, &c->bundle, &f) == 0;
+	if (!read) {
 		log_warn("the webhook configuration cannot be read",
 			LOG_S("name", NAME_WEBHOOK_CONFIG), LOG_F(&f));
-		certs_pause(c, PASS_EVERY_MS);
-		return;
-	}
-	if (!c->bundle.found) {
-		c->published = false;
+	} else if (!c->bundle.found) {
 		log_warn("the webhook configuration has no entry of ours",
 			LOG_S("name", NAME_WEBHOOK_CONFIG), LOG_S("entry", NAME_WEBHOOK_ENTRY));
-		certs_pause(c, PASS_EVERY_MS);
+	} else {
+		keep_namespaces(c, a);
+		if (!lead(c)) {
+			certs_pause(c, PASS_EVERY_MS);
+		}
 		return;
 	}
-	keep_namespaces(c, a);
-	lead(c);
+	c->published = false;
+	certs_pause(c, PASS_EVERY_MS);
 }
 
 /* What the Secret has to serve, if it is new. */
@@ -365,19 +325,18 @@ static void on_certs_secret(void *data, const struct kube_answer *a)
 		certs_pause(c, c->served != NULL ? PASS_EVERY_MS : PASS_SOON_MS * 10);
 		return;
 	}
-	c->state = CERTS_WEBHOOK;
 	c->call = kube_get(c->kube, &webhook_path, on_webhook_config, c);
 }
 
-struct certs *certs_create(struct kube *kube, const struct certs_config *config,
+struct certs *certs_create(struct kube *kube, const char *agent_ns, const char *extra_names,
 	void (*on_identity)(void *data, const struct tls_identity *identity), void *data)
 {
 	struct certs *c = xcalloc(1, sizeof *c);
 	*c = (struct certs){.kube = kube,
-		.config = *config,
+		.extra_names = extra_names,
 		.on_identity = on_identity,
 		.data = data,
-		.agent_leaf = agent_leaf_create(kube, text_or(config->agent_ns, config->ns)),
+		.agent_leaf = agent_leaf_create(kube, text_or(agent_ns, NAME_NAMESPACE)),
 		.bundle_right_since = -1};
 	return c;
 }
@@ -400,19 +359,16 @@ static void certs_step(void *self, const struct turn *turn)
 	struct certs *c = self;
 	c->now = turn->now;
 	c->leads = turn->leads;
-	if (c->state != CERTS_IDLE || turn->now < c->next_at) {
-		return;
+	if (c->call == 0 && turn->now >= c->next_at) {
+		c->call = kube_get(c->kube, &leaf_authority_path, on_certs_secret, c);
 	}
-	struct kube_path path = secret_path(c);
-	c->state = CERTS_SECRET;
-	c->call = kube_get(c->kube, &path, on_certs_secret, c);
 }
 
 static int64_t certs_deadline(const void *self, const struct turn *turn)
 {
 	const struct certs *c = self;
 	(void)turn;
-	return c->state == CERTS_IDLE ? c->next_at : TIME_NEVER;
+	return c->call == 0 ? c->next_at : TIME_NEVER;
 }
 
 const struct part certs_part = {certs_step, certs_deadline, certs_destroy};

@@ -2,6 +2,9 @@
 #include "leaf.h"
 
 #include "base/log.h"
+#include "model/names.h"
+
+#define PATCH_MAX_BYTES (512 * 1024)
 
 int leaf_life(const char *cert_pem, int64_t wall_ms)
 {
@@ -43,4 +46,25 @@ bool leaf_issue(struct secret *s, const struct tls_pair *authority, const struct
 	s->leaf_key = arena_strdup(arena, leaf.key_pem);
 	tls_pair_finish(&leaf);
 	return true;
+}
+
+uint64_t leaf_store(struct kube *kube, const struct kube_path *path, const struct secret *next,
+	kube_done done, void *data)
+{
+	CLEANUP(str_wipe) struct str body = STR_INIT(PATCH_MAX_BYTES);
+	secret_write_patch(&body, next);
+	const struct kube_write write = {.method = WIRE_PATCH,
+		.path = *path,
+		.content_type = KUBE_MERGE_PATCH,
+		.body = str_text(&body),
+		.body_size = body.len};
+	return kube_put(kube, &write, done, data);
+}
+
+const struct kube_path leaf_authority_path = {
+	.group_version = "v1", .ns = NAME_NAMESPACE, .resource = "secrets", .name = NAME_WEBHOOK};
+
+struct tls_pair leaf_authority(const struct secret *s)
+{
+	return (struct tls_pair){(char *)(uintptr_t)s->ca_cert, (char *)(uintptr_t)s->ca_key};
 }

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "codec/secret.h"
 #include "io/tls.h"
+#include "kube/client.h"
 
 #define LEAF_DAYS 90
 /* Thousandths of its life under which a certificate is replaced. */
@@ -20,5 +21,12 @@ bool leaf_fits(const struct secret *s, const struct tls_check *by);
 /* Sets the Secret's leaf and key; says in the log why not. */
 bool leaf_issue(struct secret *s, const struct tls_pair *authority, const struct tls_spec *spec,
 	struct arena *arena);
+/* Patches a Secret to be so, on condition of its version. */
+uint64_t leaf_store(struct kube *kube, const struct kube_path *path, const struct secret *next,
+	kube_done done, void *data);
+
+/* Where the authority lies, beside the webhook's leaf; and that authority. */
+extern const struct kube_path leaf_authority_path;
+struct tls_pair leaf_authority(const struct secret *s);
 
 #endif

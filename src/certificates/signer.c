@@ -10,6 +10,7 @@
 #include "codec/secret.h"
 #include "judge.h"
 #include "kube/reflector.h"
+#include "leaf.h"
 #include "model/names.h"
 
 #define PACE_MS		   100
@@ -17,6 +18,8 @@
 #define AUTHORITY_AGAIN_MS 5000
 #define RECENT		   (ASKER_PACE_MS / PACE_MS)
 #define BODY_MAX_BYTES	   (64 * 1024)
+
+enum signer_write { SIGNER_DENIES, SIGNER_APPROVES, SIGNER_HANDS_OVER };
 
 struct waiting {
 	struct arena arena; /* of the request */
@@ -35,6 +38,7 @@ struct signer {
 	bool missed;	     /* there was no room for one */
 	struct waiting *now; /* owned; what is worked at, and is not in the list; NULL: nothing */
 	char *cert;	     /* owned: of that one, once signed */
+	enum signer_write write; /* of that one: under way */
 	uint64_t call;
 	int64_t next_at; /* nobody's turn is before */
 	int64_t turn_at; /* the next turn of one that waits */
@@ -97,32 +101,24 @@ static bool drop_of_asker(struct signer *s, const struct csr *csr)
 	return true;
 }
 
-static bool csr_is_open(const struct csr *csr)
-{
-	return csr->certificate == NULL && !csr->refused;
-}
-
 static int on_csr(void *data, struct view json, struct fault *fault)
 {
 	struct signer *s = data;
 	struct waiting *w = xcalloc(1, sizeof *w);
+	const struct csr *csr = &w->csr;
 	if (csr_decode(json.p, json.n, &w->arena, &w->csr, fault) < 0) {
 		waiting_free(w);
 		return -1;
 	}
-	bool open = csr_is_open(&w->csr);
-	bool working = s->now != NULL && text_equals(s->now->csr.uid, w->csr.uid);
-	drop_uid(s, w->csr.uid);
-	if (open && !working && !drop_of_asker(s, &w->csr)) {
+	drop_uid(s, csr->uid);
+	bool working = s->now != NULL && text_equals(s->now->csr.uid, csr->uid);
+	bool waits = csr->certificate == NULL && !csr->refused && !working && drop_of_asker(s, csr);
+	if (!waits || s->waiting.count >= SIGNER_WAITING_MAX) {
+		s->missed = s->missed || waits;
 		waiting_free(w);
 		return 0;
 	}
-	if (!open || working || s->waiting.count >= SIGNER_WAITING_MAX) {
-		s->missed = s->missed || (open && !working);
-		waiting_free(w);
-		return 0;
-	}
-	w->asker = hash_pair(text_or(w->csr.username, ""), text_or(w->csr.node, ""));
+	w->asker = hash_pair(text_or(csr->username, ""), text_or(csr->node, ""));
 	VEC_PUSH(&s->waiting, w);
 	s->turn_at = s->next_at;
 	return 0;
@@ -145,15 +141,6 @@ static void on_csrs_begin(void *data)
 
 /* --- one of them --- */
 
-static void csr_over(struct signer *s)
-{
-	waiting_free(s->now);
-	free(s->cert);
-	s->now = NULL;
-	s->cert = NULL;
-	arena_wipe(&s->arena);
-}
-
 static void count_csr(struct signer *s, const char *result)
 {
 	struct metric_registry *metrics = kube_metrics(s->kube);
@@ -167,6 +154,21 @@ static void count_csr(struct signer *s, const char *result)
 	}
 }
 
+static void csr_forget(struct signer *s)
+{
+	waiting_free(s->now);
+	free(s->cert);
+	s->now = NULL;
+	s->cert = NULL;
+	arena_wipe(&s->arena);
+}
+
+static void csr_over(struct signer *s, const char *result)
+{
+	count_csr(s, result);
+	csr_forget(s);
+}
+
 /* It goes on waiting, at the end: the watch tells of it only where it changes. */
 static void csr_failed(struct signer *s, const char *what, const struct fault *f)
 {
@@ -174,9 +176,8 @@ static void csr_failed(struct signer *s, const char *what, const struct fault *f
 	bool gone = f->kind == FAULT_NOT_FOUND;
 	log_warn(what, LOG_S("request", w->csr.name), LOG_S("node", text_or(w->csr.node, "")),
 		LOG_F(f));
-	count_csr(s, "failed");
 	s->now = NULL;
-	csr_over(s);
+	csr_over(s, "failed");
 	/* After a conflict what the watch tells next is newer than this one. */
 	if (gone || f->kind == FAULT_CONFLICT || s->waiting.count >= SIGNER_WAITING_MAX) {
 		s->missed = s->missed || !gone;
@@ -187,43 +188,20 @@ static void csr_failed(struct signer *s, const char *what, const struct fault *f
 	s->turn_at = s->next_at;
 }
 
-static void csr_write(
-	struct signer *s, const char *subresource, const struct str *body, kube_done done)
+static void on_csr_written(void *data, const struct kube_answer *a);
+
+static void csr_write(struct signer *s, enum signer_write what, const struct str *body)
 {
 	struct kube_write w = {.method = WIRE_PATCH,
 		.path = {.group_version = CSR_GROUP_VERSION,
 			.resource = CSR_RESOURCE,
 			.name = s->now->csr.name,
-			.subresource = subresource},
+			.subresource = what == SIGNER_HANDS_OVER ? "status" : "approval"},
 		.content_type = KUBE_MERGE_PATCH,
 		.body = str_text(body),
 		.body_size = body->len};
-	s->call = kube_put(s->kube, &w, done, s);
-}
-
-static void on_denied(void *data, const struct kube_answer *a)
-{
-	struct signer *s = data;
-	s->call = 0;
-	if (a->fault.kind != FAULT_NONE) {
-		csr_failed(s, "a certificate request could not be denied", &a->fault);
-		return;
-	}
-	count_csr(s, "denied");
-	csr_over(s);
-}
-
-static void on_handed(void *data, const struct kube_answer *a)
-{
-	struct signer *s = data;
-	s->call = 0;
-	if (a->fault.kind != FAULT_NONE) {
-		csr_failed(s, "an agent's certificate could not be handed over", &a->fault);
-		return;
-	}
-	log_info("an agent has a certificate of its own", LOG_S("node", s->now->csr.node));
-	count_csr(s, "signed");
-	csr_over(s);
+	s->write = what;
+	s->call = kube_put(s->kube, &w, on_csr_written, s);
 }
 
 static void hand_over(struct signer *s)
@@ -234,18 +212,28 @@ static void hand_over(struct signer *s)
 	 * that is there already cannot be replaced. */
 	at.resource_version = NULL;
 	csr_write_certificate(&body, &at, s->cert);
-	csr_write(s, "status", &body, on_handed);
+	csr_write(s, SIGNER_HANDS_OVER, &body);
 }
 
-static void on_approved(void *data, const struct kube_answer *a)
+static void on_csr_written(void *data, const struct kube_answer *a)
 {
+	static const char *const failures[] = {
+		[SIGNER_DENIES] = "a certificate request could not be denied",
+		[SIGNER_APPROVES] = "an agent's certificate request could not be approved",
+		[SIGNER_HANDS_OVER] = "an agent's certificate could not be handed over",
+	};
 	struct signer *s = data;
 	s->call = 0;
 	if (a->fault.kind != FAULT_NONE) {
-		csr_failed(s, "an agent's certificate request could not be approved", &a->fault);
-		return;
+		csr_failed(s, failures[s->write], &a->fault);
+	} else if (s->write == SIGNER_APPROVES) {
+		hand_over(s);
+	} else if (s->write == SIGNER_HANDS_OVER) {
+		log_info("an agent has a certificate of its own", LOG_S("node", s->now->csr.node));
+		csr_over(s, "signed");
+	} else {
+		csr_over(s, "denied");
 	}
-	hand_over(s);
 }
 
 static int sign(struct signer *s, const struct kube_answer *a, struct fault *f)
@@ -256,8 +244,7 @@ static int sign(struct signer *s, const struct kube_answer *a, struct fault *f)
 	if (secret_decode(a->body, a->body_size, &s->arena, &secret, f) < 0) {
 		return -1;
 	}
-	struct tls_pair authority = {
-		(char *)(uintptr_t)secret.ca_cert, (char *)(uintptr_t)secret.ca_key};
+	struct tls_pair authority = leaf_authority(&secret);
 	if (tls_authority_check(&authority, wall, f) < 0 ||
 		judge(&s->now->csr, s->agent_ns, &leaf, f) < 0) {
 		return -1;
@@ -285,7 +272,7 @@ static void on_authority(void *data, const struct kube_answer *a)
 		return;
 	}
 	csr_write_verdict(&body, &s->now->csr, true, "an agent asks for its own node");
-	csr_write(s, "approval", &body, on_approved);
+	csr_write(s, SIGNER_APPROVES, &body);
 }
 
 static void deny(struct signer *s, const struct fault *why)
@@ -296,29 +283,13 @@ static void deny(struct signer *s, const struct fault *why)
 		/* By somebody else, who cannot take it back either. */
 		log_warn("a certificate request that was approved is not signed",
 			LOG_S("request", csr->name), LOG_F(why));
-		count_csr(s, "denied");
-		csr_over(s);
+		csr_over(s, "denied");
 		return;
 	}
 	log_warn("denying a certificate request", LOG_S("request", csr->name),
 		LOG_S("user", text_or(csr->username, "")), LOG_F(why));
 	csr_write_verdict(&body, csr, false, why->message);
-	csr_write(s, "approval", &body, on_denied);
-}
-
-static void csr_begin(struct signer *s)
-{
-	static const struct kube_path authority = {.group_version = "v1",
-		.ns = NAME_NAMESPACE,
-		.resource = "secrets",
-		.name = NAME_WEBHOOK};
-	struct judge_leaf leaf;
-	struct fault f;
-	if (judge(&s->now->csr, s->agent_ns, &leaf, &f) < 0) {
-		deny(s, &f);
-		return;
-	}
-	s->call = kube_get(s->kube, &authority, on_authority, s);
+	csr_write(s, SIGNER_DENIES, &body);
 }
 
 /* --- turns --- */
@@ -336,14 +307,20 @@ static int64_t turn_of(const struct signer *s, const struct waiting *w)
 	return at;
 }
 
-static void csr_next(struct signer *s, struct waiting *w, int64_t now)
+static void csr_begin(struct signer *s, struct waiting *w, int64_t now)
 {
+	struct judge_leaf leaf;
+	struct fault f;
 	s->recent[s->turn].asker = w->asker;
 	s->recent[s->turn].at = now;
 	s->turn = (s->turn + 1) % RECENT;
 	s->turn_at = s->next_at = now + PACE_MS;
 	s->now = w;
-	csr_begin(s);
+	if (judge(&w->csr, s->agent_ns, &leaf, &f) < 0) {
+		deny(s, &f);
+	} else {
+		s->call = kube_get(s->kube, &leaf_authority_path, on_authority, s);
+	}
 }
 
 static void take_turn(struct signer *s, int64_t now)
@@ -355,7 +332,7 @@ static void take_turn(struct signer *s, int64_t now)
 	for (size_t i = 0; i < s->waiting.count; i++) {
 		int64_t at = turn_of(s, s->waiting.items[i]);
 		if (at <= now) {
-			csr_next(s, take_at(s, i), now);
+			csr_begin(s, take_at(s, i), now);
 			return;
 		}
 		s->turn_at = time_min(s->turn_at, at);
@@ -366,7 +343,7 @@ static void stop_signing(struct signer *s)
 {
 	kube_cancel(s->kube, s->call);
 	s->call = 0;
-	csr_over(s);
+	csr_forget(s);
 	while (s->waiting.count > 0) {
 		waiting_free(s->waiting.items[--s->waiting.count]);
 	}

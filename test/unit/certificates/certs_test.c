@@ -194,9 +194,7 @@ static void on_identity(void *data, const struct tls_identity *identity)
 
 static void start(struct replica *r)
 {
-	struct certs_config config = {
-		.ns = NAME_NAMESPACE, .agent_ns = r->bed->agent_ns, .extra_names = "localhost"};
-	r->certs = certs_create(r->kube, &config, on_identity, r);
+	r->certs = certs_create(r->kube, r->bed->agent_ns, "localhost", on_identity, r);
 }
 
 static void restart(struct replica *r)
