@@ -59,7 +59,6 @@ struct gate {
 };
 
 extern const struct part gate_part;
-/* When the next step is due. */
 /* `ns` is that of the pod; NULL: any, and trials do not count. */
 enum reason gate_may_convert(const struct gate *g, const char *ns);
 /* A pod of the namespace is converted, perhaps as a trial. */

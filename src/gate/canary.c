@@ -74,11 +74,6 @@ static bool take_refusal(struct canary *c, const struct kube_answer *a)
 	return refused;
 }
 
-static int64_t verdict(const struct canary *c)
-{
-	return canary_refused_by(c) != NULL ? -1 : canary_reached(c) ? 1 : 0;
-}
-
 static void on_canary_answer(void *data, const struct kube_answer *a)
 {
 	struct canary *c = data;
@@ -96,21 +91,11 @@ static void on_canary_answer(void *data, const struct kube_answer *a)
 		log_warn("the canary came back unmarked: the webhook was not reached",
 			LOG_I("misses", c->misses), LOG_F(&a->fault));
 	}
-	metric_set(c->reachable, verdict(c));
+	metric_set(c->reachable, canary_refused_by(c) != NULL ? -1 : canary_reached(c) ? 1 : 0);
 	c->next_at = c->now + (c->misses > 0 ? CANARY_SOON_MS : CANARY_EVERY_MS);
 }
 
 /* A cluster's policies judge a dry run as they judge any pod: what they ask for is there. */
-static void write_canary_container(struct build *b, const char *image)
-{
-	build_begin_object(b);
-	build_text_at(b, "name", "canary");
-	build_text_at(b, "image", text_empty(image) ? "aliquot/canary" : image);
-	restricted_resources(b, "10m", "16Mi");
-	restricted_container(b);
-	build_end(b);
-}
-
 static void write_canary_pod(struct str *out, const char *image)
 {
 	struct build b = build_into(out);
@@ -128,10 +113,14 @@ static void write_canary_pod(struct str *out, const char *image)
 	build_bool_at(&b, "automountServiceAccountToken", false);
 	restricted_pod(&b, NOBODY);
 	build_array_at(&b, "containers");
-	write_canary_container(&b, image);
-	build_end(&b);
-	build_end(&b);
-	build_end(&b);
+	build_begin_object(&b);
+	build_text_at(&b, "name", "canary");
+	build_text_at(&b, "image", text_empty(image) ? "aliquot/canary" : image);
+	restricted_resources(&b, "10m", "16Mi");
+	restricted_container(&b);
+	while (b.depth > 0) {
+		build_end(&b);
+	}
 }
 
 /* What was seen does not outlast what made it so. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/str.h"
 
 #define LEASE_FRESH_MS 20000
@@ -21,23 +22,18 @@
 /* More than one, each of another namespace: pods of one that never arrive end no trial. */
 #define ALL_SEATS 4
 
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static void read_signs(struct gate_look *look, const struct world_gpu *t)
 {
 	/* A time to come is nobody's: clocks differ, and people write. */
 	if (t->told_ms <= look->wall) {
-		look->judged_ms = later(look->judged_ms, t->told_ms);
+		look->judged_ms = larger_of(look->judged_ms, t->told_ms);
 	}
 	if (t->told == REASON_PLACED && t->told_ms <= look->wall) {
-		look->arrived_ms = later(look->arrived_ms, t->told_ms);
+		look->arrived_ms = larger_of(look->arrived_ms, t->told_ms);
 	}
 	if (!t->gated && t->uuid != NULL && t->created_ms <= look->wall) {
-		look->placed_ms = later(look->placed_ms, t->created_ms);
-		look->judged_ms = later(look->judged_ms, t->created_ms);
+		look->placed_ms = larger_of(look->placed_ms, t->created_ms);
+		look->judged_ms = larger_of(look->judged_ms, t->created_ms);
 	}
 }
 
@@ -56,18 +52,8 @@ static bool is_late(const struct gate_look *look, const struct world_pod *p)
 		return wall - look->judged_ms >= BACKLOG_MS;
 	}
 	/* One that was made later runs already: it is this pod that is odd, not the engine. */
-	bool passed_by = look->placed_ms > later(t->created_ms, t->told_ms);
+	bool passed_by = look->placed_ms > larger_of(t->created_ms, t->told_ms);
 	return reason_is_ours(t->told) && wall - t->told_ms >= TOLD_MS && !passed_by;
-}
-
-static const struct gate_room *room_find(const struct gate *g, const char *ns)
-{
-	for (size_t i = 0; i < GATE_LATE_MAX; i++) {
-		if (text_equals(g->rooms[i].ns, ns)) {
-			return &g->rooms[i];
-		}
-	}
-	return NULL;
 }
 
 /* NULL: there are too many. One that is closed or was lately is kept: it goes on where it was. */
@@ -126,7 +112,7 @@ static bool walk_tenants(struct gate *g, uint32_t *left)
 
 static void draw_conclusions(struct gate *g, int64_t now)
 {
-	int64_t sign = later(g->look.placed_ms, g->look.arrived_ms);
+	int64_t sign = larger_of(g->look.placed_ms, g->look.arrived_ms);
 	if (sign > g->sign) {
 		g->sign = sign;
 		g->tried_count = 0;
@@ -142,19 +128,6 @@ static void draw_conclusions(struct gate *g, int64_t now)
 	g->all.first_seats = ALL_SEATS;
 	trial_step(&g->all, g->look.late > 1, g->sign, now);
 	trial_step(&g->running, g->look.late > 0, g->sign, now);
-}
-
-static void gate_look_on(struct gate *g, int64_t now)
-{
-	struct gate_look *look = &g->look;
-	uint32_t left = LOOK_SLICE;
-	if (look->stage == GATE_LOOK_SIGNS && walk_tenants(g, &left)) {
-		look->stage = GATE_LOOK_LATE;
-	}
-	if (look->stage == GATE_LOOK_LATE && walk_tenants(g, &left)) {
-		look->stage = GATE_LOOK_DONE;
-		draw_conclusions(g, now);
-	}
 }
 
 /* A Lease that was given back is ours in a moment, if we take part: what we convert meanwhile we
@@ -184,15 +157,19 @@ static void get_acquainted(struct gate *g, int64_t now)
 static void gate_step(void *self, const struct turn *turn)
 {
 	struct gate *g = self;
+	struct gate_look *look = &g->look;
+	uint32_t left = LOOK_SLICE;
 	get_acquainted(g, turn->now);
-	bool done = g->look.stage == GATE_LOOK_DONE;
-	if (done && turn->now - g->looked_at >= LOOK_EVERY_MS) {
+	if (look->stage == GATE_LOOK_DONE && turn->now - g->looked_at >= LOOK_EVERY_MS) {
 		g->looked_at = turn->now;
-		g->look =
-			(struct gate_look){.stage = GATE_LOOK_SIGNS, .wall = clock_wall(g->clock)};
+		*look = (struct gate_look){.stage = GATE_LOOK_SIGNS, .wall = clock_wall(g->clock)};
 	}
-	if (g->look.stage != GATE_LOOK_DONE) {
-		gate_look_on(g, turn->now);
+	if (look->stage == GATE_LOOK_SIGNS && walk_tenants(g, &left)) {
+		look->stage = GATE_LOOK_LATE;
+	}
+	if (look->stage == GATE_LOOK_LATE && walk_tenants(g, &left)) {
+		look->stage = GATE_LOOK_DONE;
+		draw_conclusions(g, turn->now);
 	}
 }
 
@@ -205,15 +182,19 @@ static int64_t gate_deadline(const void *self, const struct turn *turn)
 
 const struct part gate_part = {gate_step, gate_deadline, NULL};
 
-static bool is_closed_for(const struct gate *g, const char *ns)
+/* The room of a namespace that is closed for itself; GATE_LATE_MAX: it is not. */
+static size_t closed_room(const struct gate *g, const char *ns)
 {
-	const struct gate_room *r = ns != NULL ? room_find(g, ns) : NULL;
-	return r != NULL && r->door.closed;
+	size_t i = 0;
+	while (i < GATE_LATE_MAX && !(g->rooms[i].door.closed && text_equals(g->rooms[i].ns, ns))) {
+		i++;
+	}
+	return i;
 }
 
 bool gate_has_backlog(const struct gate *g, const char *ns)
 {
-	return g->all.closed || is_closed_for(g, ns);
+	return g->all.closed || closed_room(g, ns) < GATE_LATE_MAX;
 }
 
 static bool has_tried(const struct gate *g, const char *ns)
@@ -230,24 +211,19 @@ static bool has_tried(const struct gate *g, const char *ns)
 /* A namespace that is closed for itself has trials of its own, and takes none of the others'. */
 static bool is_let_through(const struct gate *g, const char *ns, int64_t now)
 {
-	if (!gate_has_backlog(g, ns)) {
-		return true;
+	size_t own = closed_room(g, ns);
+	if (own < GATE_LATE_MAX) {
+		return trial_is_open(&g->rooms[own].door, now);
 	}
-	if (ns == NULL) {
-		return false;
-	}
-	if (is_closed_for(g, ns)) {
-		return trial_is_open(&room_find(g, ns)->door, now);
-	}
-	return !has_tried(g, ns) && trial_is_open(&g->all, now);
+	return !g->all.closed || (ns != NULL && !has_tried(g, ns) && trial_is_open(&g->all, now));
 }
 
 void gate_converted(struct gate *g, const char *ns)
 {
 	int64_t now = clock_mono(g->clock);
-	struct gate_room *r = is_closed_for(g, ns) ? room_make(g, ns) : NULL;
-	if (r != NULL) {
-		trial_take(&r->door, now);
+	size_t own = closed_room(g, ns);
+	if (own < GATE_LATE_MAX) {
+		trial_take(&g->rooms[own].door, now);
 	} else if (g->all.closed) {
 		char *tried = g->tried[g->tried_count++ % GATE_TRIED_MAX];
 		snprintf(tried, GATE_NS_MAX, "%s", ns);

@@ -1,6 +1,8 @@
 /* When a closed door lets somebody through. */
 #include "gate/trial.h"
 
+#include "base/number.h"
+
 /* What was wrong may come and go with what is told of it, at most once a minute. */
 #define HOLD_MS 60000
 /* A door that closes again so soon goes on where it was. */
@@ -11,18 +13,13 @@ static uint32_t first_seats(const struct trial *t)
 	return t->first_seats > 0 ? t->first_seats : 1;
 }
 
-static void trial_restart(struct trial *t)
-{
-	t->wait_ms = TRIAL_WAIT_MS;
-	t->seats = first_seats(t);
-	t->in_vain = false;
-}
-
 static void close_door(struct trial *t, int64_t sign, int64_t now)
 {
 	bool calm = t->opened_at == 0 || now - t->opened_at >= CALM_MS;
 	if (calm) {
-		trial_restart(t);
+		t->wait_ms = TRIAL_WAIT_MS;
+		t->seats = first_seats(t);
+		t->in_vain = false;
 	}
 	t->closed = true;
 	t->well_since = -1;
@@ -33,21 +30,13 @@ static void close_door(struct trial *t, int64_t sign, int64_t now)
 	t->next_at = calm || t->in_vain ? now + t->wait_ms : now;
 }
 
-static void open_door(struct trial *t, int64_t now)
-{
-	t->closed = false;
-	t->opened_at = now;
-	t->began_at = 0;
-}
-
 static void end_trial(struct trial *t, bool arrived, int64_t now)
 {
 	if (arrived) {
-		t->seats = t->seats * 2 < TRIAL_SEATS_MOST ? t->seats * 2 : TRIAL_SEATS_MOST;
+		t->seats = (uint32_t)smaller_of(t->seats * 2, TRIAL_SEATS_MOST);
 		t->wait_ms = TRIAL_WAIT_MS;
 	} else {
-		t->wait_ms =
-			t->wait_ms * 2 < TRIAL_WAIT_MOST_MS ? t->wait_ms * 2 : TRIAL_WAIT_MOST_MS;
+		t->wait_ms = smaller_of(t->wait_ms * 2, TRIAL_WAIT_MOST_MS);
 		t->seats = first_seats(t);
 	}
 	t->in_vain = !arrived;
@@ -77,7 +66,9 @@ void trial_step(struct trial *t, bool wrong, int64_t sign, int64_t now)
 		t->well_since = now;
 	}
 	if (arrived || now - t->well_since >= HOLD_MS) {
-		open_door(t, now);
+		t->closed = false;
+		t->opened_at = now;
+		t->began_at = 0;
 	}
 }
 

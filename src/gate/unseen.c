@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/map.h"
+#include "base/number.h"
 #include "base/str.h"
 
 /* So many owners stand for a namespace of which no tenant was seen. */
@@ -28,11 +29,6 @@ static bool key_was_seen(const struct unseen *u, uint64_t key)
 	return u->seen[key % UNSEEN_SEEN] == key;
 }
 
-static void note_seen(struct unseen *u, uint64_t key)
-{
-	u->seen[key % UNSEEN_SEEN] = key;
-}
-
 static struct unseen_owner *owner_find(struct unseen *u, uint64_t key)
 {
 	for (size_t i = 0; i < UNSEEN_OWNERS; i++) {
@@ -43,16 +39,11 @@ static struct unseen_owner *owner_find(struct unseen *u, uint64_t key)
 	return NULL;
 }
 
-static bool owner_is_closed(const struct unseen_owner *o, int64_t now)
-{
-	return now < o->until;
-}
-
 /* Who is left whole is kept before all others, then who was asked about lately. */
 static bool goes_first(const struct unseen_owner *a, const struct unseen_owner *b, int64_t now)
 {
-	bool closed = owner_is_closed(a, now);
-	return closed != owner_is_closed(b, now) ? !closed : a->used_at < b->used_at;
+	bool a_closed = now < a->until, b_closed = now < b->until;
+	return a_closed != b_closed ? !a_closed : a->used_at < b->used_at;
 }
 
 /* Nobody's place, or that of one of the same namespace where this has all that it may have. */
@@ -77,7 +68,7 @@ static size_t count_closed(const struct unseen *u, const char *ns, int64_t now)
 	size_t count = 0;
 	for (size_t i = 0; i < UNSEEN_OWNERS; i++) {
 		const struct unseen_owner *o = &u->owners[i];
-		count += owner_is_closed(o, now) && text_equals(o->ns, ns);
+		count += now < o->until && text_equals(o->ns, ns);
 	}
 	return count;
 }
@@ -85,7 +76,7 @@ static size_t count_closed(const struct unseen *u, const char *ns, int64_t now)
 /* The watch would have shown it. */
 static bool is_missed(const struct unseen *u, const struct unseen_owner *o, int64_t now)
 {
-	int64_t silent_since = u->heard_at > o->since ? u->heard_at : o->since;
+	int64_t silent_since = larger_of(u->heard_at, o->since);
 	if (o->since == 0 || now - o->since < UNSEEN_AFTER_MS) {
 		return false;
 	}
@@ -96,8 +87,7 @@ static bool is_missed(const struct unseen *u, const struct unseen_owner *o, int6
 
 static void leave_whole(struct unseen_owner *o, const struct pod *pod, int64_t now)
 {
-	o->wait_ms = o->wait_ms == 0 ? UNSEEN_WAIT_MS : o->wait_ms * 2;
-	o->wait_ms = o->wait_ms < UNSEEN_MOST_MS ? o->wait_ms : UNSEEN_MOST_MS;
+	o->wait_ms = o->wait_ms == 0 ? UNSEEN_WAIT_MS : smaller_of(o->wait_ms * 2, UNSEEN_MOST_MS);
 	o->until = now + o->wait_ms;
 	o->since = o->due = 0;
 	o->was_written = false;
@@ -123,7 +113,7 @@ bool unseen_may_convert(struct unseen *u, const struct pod *pod, int64_t now)
 	/* Of one that was left whole a single pod shows whether it is still so. The API server may
 	 * ask about that one twice. */
 	bool tries = o->until != 0 && o->since != 0 && now - o->since >= TWICE_MS;
-	return !owner_is_closed(o, now) && !tries;
+	return now >= o->until && !tries;
 }
 
 void unseen_converted(struct unseen *u, const struct pod *pod, int64_t now)
@@ -178,18 +168,13 @@ void unseen_look(struct unseen *u, const char *stored, const char *shown, int64_
 	}
 }
 
-static void note_heard(struct unseen *u, const struct change *c, int64_t now)
-{
-	u->heard_at = now;
-	u->broken = c->type == CHANGE_STALE || (u->broken && c->type != CHANGE_FRESH);
-}
-
 void unseen_observe(struct unseen *u, const struct change *c, int64_t now)
 {
 	if (c->kind != KIND_POD) {
 		return;
 	}
-	note_heard(u, c, now);
+	u->heard_at = now;
+	u->broken = c->type == CHANGE_STALE || (u->broken && c->type != CHANGE_FRESH);
 	if (c->type != CHANGE_SET || !pod_is_tenant(c->pod)) {
 		return;
 	}
@@ -202,8 +187,9 @@ void unseen_observe(struct unseen *u, const struct change *c, int64_t now)
 	if (o != NULL) {
 		*o = (struct unseen_owner){.since = 0};
 	}
-	note_seen(u, key);
-	note_seen(u, key_of_all(c->pod->ns));
+	uint64_t all = key_of_all(c->pod->ns);
+	u->seen[key % UNSEEN_SEEN] = key;
+	u->seen[all % UNSEEN_SEEN] = all;
 }
 
 bool unseen_refuses_some(const struct unseen *u, const char *ns, int64_t now)
