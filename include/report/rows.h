@@ -4,13 +4,12 @@
 
 #include <stddef.h>
 
+#include "model/change.h"
+
 struct arena;
-struct pod;
-struct recommendation;
 struct report;
 struct row;
 struct rows;
-struct works;
 
 /* Agents that are not ready, by numbers from 0; NULL: there are no more. The texts are those of the
  * pod's name and namespace. */
@@ -18,14 +17,13 @@ const char *report_unready_agent(const struct report *r, size_t i, const char **
 /* What that one says of it itself at /readyz. */
 void report_agent_says(struct report *r, size_t i, const char *text, size_t size);
 
-/* For the other files of the report. */
+/* For the other files of the report. A list of that kind begins, and ends: all are counted. */
+void rows_begin(struct report *r, enum kind kind);
+void rows_end(struct report *r, enum kind kind);
 void report_agent(struct report *r, const struct pod *pod);
-void agents_clear(struct report *r);
 void report_pod(struct report *r, const struct pod *pod);
+void report_work(struct report *r, const struct recommendation *of);
 void rows_clear(struct rows *rows);
 void rows_add(struct rows *rows, struct arena *a, const struct row *row);
-void report_work(struct report *r, const struct recommendation *of);
-void works_clear(struct works *w);
-void works_end(struct works *w); /* all are counted */
 
 #endif

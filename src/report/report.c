@@ -74,35 +74,15 @@ void report_gap(struct report *r, const char *format, ...)
 
 /* --- lists --- */
 
-static void report_relist_begin(struct report *r, enum kind kind)
-{
-	if (kind == KIND_POD) {
-		rows_clear(&r->waiting);
-		rows_clear(&r->whole);
-		agents_clear(r);
-		arena_reset(&r->pods_arena);
-	} else if (kind == KIND_RECOMMENDATION) {
-		works_clear(&r->works);
-		arena_reset(&r->works_arena);
-	}
-}
-
-static void report_relist_end(struct report *r, enum kind kind)
-{
-	r->pods_known = r->pods_known || kind == KIND_POD;
-	r->nodes_known = r->nodes_known || kind == KIND_NODE;
-	r->works_known = r->works_known || kind == KIND_RECOMMENDATION;
-	if (kind == KIND_RECOMMENDATION) {
-		works_end(&r->works);
-	}
-}
-
 void report_apply(struct report *r, const struct change *c)
 {
 	if (c->type == CHANGE_RELIST_BEGIN) {
-		report_relist_begin(r, c->kind);
+		rows_begin(r, c->kind);
 	} else if (c->type == CHANGE_RELIST_END) {
-		report_relist_end(r, c->kind);
+		r->pods_known = r->pods_known || c->kind == KIND_POD;
+		r->nodes_known = r->nodes_known || c->kind == KIND_NODE;
+		r->works_known = r->works_known || c->kind == KIND_RECOMMENDATION;
+		rows_end(r, c->kind);
 	}
 	if (c->kind == KIND_RECOMMENDATION) {
 		if (c->type == CHANGE_SET) {
@@ -135,34 +115,26 @@ void report_apply(struct report *r, const struct change *c)
 	}
 }
 
-/* --- GPUs --- */
-
 /* --- whose pods are --- */
 
 /* Who is being asked for is not known in the end. */
-struct last_word {
-	const struct owner_port *port;
-};
-
 static enum owner_answer last_above(
 	void *data, const char *ns, const struct owner_top *object, struct owner *ret_owner)
 {
-	const struct last_word *l = data;
-	enum owner_answer answer = l->port->above(l->port->data, ns, object, ret_owner);
+	const struct owner_port *port = data;
+	enum owner_answer answer = port->above(port->data, ns, object, ret_owner);
 	return answer == OWNER_LATER ? OWNER_UNKNOWN : answer;
 }
 
 static void note_stranger(struct report *r, const struct world_pod *wp, const struct workload *w)
 {
-	const char *kind = "";
-	if (w->key.name != NULL) {
-		kind = report_kind(&r->owners_arena, w->key.kind, w->key.group);
-	}
-	rows_add(&r->strange, &r->owners_arena,
-		&(struct row){.ns = wp->ns,
-			.name = world_pod_name(wp),
-			.reason = kind,
-			.milli = world_pod_milli(wp)});
+	const struct row row = {.ns = wp->ns,
+		.name = world_pod_name(wp),
+		.reason = w->key.name == NULL
+				  ? ""
+				  : report_kind(&r->owners_arena, w->key.kind, w->key.group),
+		.milli = world_pod_milli(wp)};
+	rows_add(&r->strange, &r->owners_arena, &row);
 }
 
 /* As the sizer counts them: pods that have ended or are leaving do not count. False: it has to be
@@ -193,8 +165,8 @@ static bool count_stranger_pod(
 uint32_t report_look(struct report *r, const struct owner_port *port, bool final)
 {
 	static const enum world_class classes[] = {WORLD_TENANT, WORLD_WHOLE};
-	struct last_word last = {port};
-	const struct owner_port word = {&last, last_above, NULL};
+	struct owner_port asked = port != NULL ? *port : (struct owner_port){0};
+	const struct owner_port last = {&asked, last_above, NULL};
 	uint32_t pending = 0;
 	rows_clear(&r->strange);
 	arena_reset(&r->owners_arena);
@@ -202,9 +174,7 @@ uint32_t report_look(struct report *r, const struct owner_port *port, bool final
 	for (size_t k = 0; k < COUNT_OF(classes); k++) {
 		for (size_t i = 0; i < world_class_count(r->world, classes[k]); i++) {
 			const struct world_pod *wp = world_class_at(r->world, classes[k], i);
-			pending += count_stranger_pod(r, wp, final && port != NULL ? &word : port)
-					   ? 0
-					   : 1;
+			pending += !count_stranger_pod(r, wp, final && port != NULL ? &last : port);
 		}
 	}
 	strangers_end(&r->strangers);

@@ -19,6 +19,23 @@ void rows_clear(struct rows *rows)
 	rows->total = 0;
 }
 
+void rows_begin(struct report *r, enum kind kind)
+{
+	if (kind == KIND_POD) {
+		rows_clear(&r->waiting);
+		rows_clear(&r->whole);
+		rows_clear(&r->unready);
+		r->agents = 0;
+		arena_reset(&r->pods_arena);
+	} else if (kind == KIND_RECOMMENDATION) {
+		struct causes unready = r->works.unready, blocked = r->works.blocked;
+		VEC_CLEAR(&unready);
+		VEC_CLEAR(&blocked);
+		r->works = (struct works){.unready = unready, .blocked = blocked};
+		arena_reset(&r->works_arena);
+	}
+}
+
 void rows_add(struct rows *rows, struct arena *a, const struct row *row)
 {
 	if (rows->total++ >= REPORT_ROWS_MAX) {
@@ -56,17 +73,15 @@ static struct row wait_of_tenant(const struct pod *pod)
 	return row;
 }
 
-static void wait_whole(struct report *r, const struct pod *pod)
+static struct row wait_of_whole(struct report *r, const struct pod *pod)
 {
-	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
-	str_append_format(&text, "it asks for %lld whole GPU%s: the scheduler's to place",
-		(long long)pod->gpus, pod->gpus == 1 ? "" : "s");
-	rows_add(&r->waiting, &r->pods_arena,
-		&(struct row){.ns = pod->ns,
-			.name = pod->name,
-			.since_ms = pod->created_ms,
-			.reason = "Unschedulable",
-			.message = str_text(&text)});
+	return (struct row){.ns = pod->ns,
+		.name = pod->name,
+		.since_ms = pod->created_ms,
+		.reason = "Unschedulable",
+		.message = arena_printf(&r->pods_arena,
+			"it asks for %lld whole GPU%s: the scheduler's to place",
+			(long long)pod->gpus, pod->gpus == 1 ? "" : "s")};
 }
 
 /* --- who started whole --- */
@@ -161,7 +176,8 @@ void report_pod(struct report *r, const struct pod *pod)
 		return;
 	}
 	if (pod->unschedulable && text_empty(pod->node) && pod->gate_count == 0) {
-		wait_whole(r, pod);
+		struct row row = wait_of_whole(r, pod);
+		rows_add(&r->waiting, &r->pods_arena, &row);
 	}
 	note_whole(r, pod);
 }
@@ -171,12 +187,6 @@ void report_pod(struct report *r, const struct pod *pod)
 #define WORD_MAX    64
 #define SAYS_MAX    400
 #define SILENT_TEXT "why, its port 9400 says at /readyz"
-
-void agents_clear(struct report *r)
-{
-	rows_clear(&r->unready);
-	r->agents = 0;
-}
 
 void report_agent(struct report *r, const struct pod *pod)
 {
@@ -234,14 +244,6 @@ void report_agent_says(struct report *r, size_t i, const char *text, size_t size
 
 #define OTHERS "others" /* no reason of a condition is written so */
 
-void works_clear(struct works *w)
-{
-	struct causes unready = w->unready, blocked = w->blocked;
-	VEC_CLEAR(&unready);
-	VEC_CLEAR(&blocked);
-	*w = (struct works){.unready = unready, .blocked = blocked};
-}
-
 static struct cause *cause_find(struct causes *causes, const char *reason)
 {
 	for (size_t i = 0; i < causes->count; i++) {
@@ -287,17 +289,15 @@ static int compare_causes(const void *a, const void *b)
 	return l->count != r->count ? (l->count < r->count ? 1 : -1) : strcmp(l->reason, r->reason);
 }
 
-static void sort(struct causes *causes)
+void rows_end(struct report *r, enum kind kind)
 {
-	if (causes->count > 1) {
-		qsort(causes->items, causes->count, sizeof *causes->items, compare_causes);
+	struct causes *lists[] = {&r->works.unready, &r->works.blocked};
+	for (size_t i = 0; kind == KIND_RECOMMENDATION && i < COUNT_OF(lists); i++) {
+		if (lists[i]->count > 1) {
+			qsort(lists[i]->items, lists[i]->count, sizeof *lists[i]->items,
+				compare_causes);
+		}
 	}
-}
-
-void works_end(struct works *w)
-{
-	sort(&w->unready);
-	sort(&w->blocked);
 }
 
 void report_work(struct report *r, const struct recommendation *of)

@@ -42,22 +42,12 @@ void sum_add(int64_t *sum, int64_t more)
 	}
 }
 
-static int64_t gpus_to_milli(int64_t gpus)
-{
-	return gpus > INT64_MAX / 1000 ? INT64_MAX : gpus * 1000;
-}
-
-static int64_t used_milli(const struct gpus *g)
-{
-	int64_t used = gpus_to_milli(g->whole);
-	sum_add(&used, g->milli);
-	return used;
-}
-
 int64_t gpus_used_percent(const struct gpus *g)
 {
+	int64_t used = g->whole > INT64_MAX / 1000 ? INT64_MAX : g->whole * 1000;
 	int64_t tenth = g->gpus > INT64_MAX / 10 ? INT64_MAX : g->gpus * 10;
-	return tenth > 0 ? used_milli(g) / tenth : 0;
+	sum_add(&used, g->milli);
+	return tenth > 0 ? used / tenth : 0;
 }
 
 int64_t gpus_idle(const struct gpus *g)
@@ -134,17 +124,9 @@ struct gpus report_gpus(const struct report *r)
 	return g;
 }
 
-size_t report_cut(const char *text, size_t most)
-{
-	size_t n = strnlen(text, most + 1);
-	/* Not within a character. */
-	for (n = n > most ? most : n; n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80; n--) {
-	}
-	return n;
-}
-
 const char *report_kind(struct arena *a, const char *kind, const char *group)
 {
-	return arena_printf(a, "%.*s%s%.*s", (int)report_cut(kind, KIND_MAX), kind,
-		*group != '\0' ? "." : "", (int)report_cut(group, KIND_MAX), group);
+	struct view k = text_cut(kind, KIND_MAX), g = text_cut(group, KIND_MAX);
+	return arena_printf(
+		a, "%.*s%s%.*s", (int)k.n, k.p, *group != '\0' ? "." : "", (int)g.n, g.p);
 }

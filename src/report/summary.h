@@ -8,8 +8,6 @@ struct gpus report_gpus(const struct report *r);
 void sum_add(int64_t *sum, int64_t more);	 /* INT64_MAX at most */
 int64_t gpus_used_percent(const struct gpus *g); /* of all, 0 of none */
 int64_t gpus_idle(const struct gpus *g);
-/* How many bytes of `text` are at most `most`, and whole characters. */
-size_t report_cut(const char *text, size_t most);
 /* "Kind.group", as those of a row of strange pods are told apart, each cut. */
 const char *report_kind(struct arena *a, const char *kind, const char *group);
 /* Is its holder the leader still? After 20 s without a word nobody leads (C2). */
