@@ -33,6 +33,16 @@ struct errand {
 	int64_t wait;  /* after a failure; 0: it was none */
 };
 
+/* The ConfigMap's uid, the runtime class, our own image. */
+enum { ERRAND_OWNER, ERRAND_CLASS, ERRAND_OWN_POD, ERRANDS };
+
+enum controller_ending {
+	ENDING_NOT,
+	ENDING_LINGERS, /* it was told to stop: reviews are answered as before */
+	ENDING_DRAINS,	/* what was measured is written down, reviews are answered */
+	ENDING_RELEASES /* the Lease is being given back */
+};
+
 struct controller {
 	struct options options;
 	struct prices prices;	   /* of the options' arena */
@@ -74,14 +84,11 @@ struct controller {
 	struct {
 		VEC_FIELDS(bool); /* by node: is it among the metrics of unhealthy GPUs? */
 	} unhealthy_shown;
-	bool stopping;
-	bool releasing;	      /* the Lease is being given back */
-	int64_t release_by;   /* once stopping: when to release it, then when it should be */
-	int64_t linger_until; /* once stopping: reviews are answered as before */
-	bool draining, drained;
+	enum controller_ending ending;
+	int64_t ending_by; /* when the next stage of it begins at the latest */
+	bool drained;	   /* every review is answered */
 	bool failed;
-	/* the ConfigMap's uid, the runtime class, our own image */
-	struct errand owner, class, own_pod;
+	struct errand errands[ERRANDS];
 	uint64_t told_class; /* a hash of what the engine was told last; 0: nothing */
 	bool owner_set;	     /* some ConfigMap was read, perhaps not the one that is there now */
 };

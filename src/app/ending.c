@@ -27,27 +27,15 @@ static void on_ending_signal(void *data, int signo)
 	if (signo == SIGHUP) {
 		return;
 	}
-	if (c->stopping) {
+	if (c->ending != ENDING_NOT) {
 		loop_stop(c->loop);
 		return;
 	}
 	log_info("stopping", LOG_I("signal", signo));
-	c->stopping = true;
-	c->linger_until = clock_mono(c->clock) + c->options.linger_s * 1000;
+	c->ending = ENDING_LINGERS;
+	c->ending_by = clock_mono(c->clock) + c->options.linger_s * 1000;
 	if (c->webhook != NULL) {
 		server_leave(c->webhook);
-	}
-}
-
-static void begin_drain(struct controller *c, int64_t now)
-{
-	c->draining = true;
-	c->release_by = now + SAVE_WAIT_MS;
-	rightsizing_end(c->control.rightsizing);
-	if (c->webhook == NULL) {
-		c->drained = true;
-	} else {
-		server_drain(c->webhook, DRAIN_MS, on_webhook_drained, c);
 	}
 }
 
@@ -59,23 +47,32 @@ void ending_on_signals(struct controller *c)
 	}
 }
 
+static void begin_drain(struct controller *c, int64_t now)
+{
+	c->ending = ENDING_DRAINS;
+	c->ending_by = now + SAVE_WAIT_MS;
+	rightsizing_end(c->control.rightsizing);
+	if (c->webhook == NULL) {
+		c->drained = true;
+	} else {
+		server_drain(c->webhook, DRAIN_MS, on_webhook_drained, c);
+	}
+}
+
 static void ending_step(void *self, const struct turn *turn)
 {
 	struct controller *c = self;
 	int64_t now = turn->now;
-	if (!c->stopping || now < c->linger_until) {
-		return;
-	}
-	if (!c->draining) {
+	if (c->ending == ENDING_LINGERS && now >= c->ending_by) {
 		begin_drain(c, now);
 	}
-	bool late = now >= c->release_by;
-	if (!c->releasing &&
+	bool late = now >= c->ending_by;
+	if (c->ending == ENDING_DRAINS &&
 		(late || rightsizing_ended(c->control.rightsizing, control_leads(&c->control)))) {
-		c->releasing = true;
-		c->release_by = now + RELEASE_WAIT_MS;
+		c->ending = ENDING_RELEASES;
+		c->ending_by = now + RELEASE_WAIT_MS;
 		election_release(c->control.election);
-	} else if (c->releasing && c->drained &&
+	} else if (c->ending == ENDING_RELEASES && c->drained &&
 		   (late || election_is_released(c->control.election))) {
 		loop_stop(c->loop);
 	}
@@ -85,13 +82,8 @@ static int64_t ending_deadline(const void *self, const struct turn *turn)
 {
 	const struct controller *c = self;
 	(void)turn;
-	if (!c->stopping) {
-		return TIME_NEVER;
-	}
-	if (!c->draining) {
-		return c->linger_until;
-	}
-	return c->releasing ? TIME_NEVER : c->release_by;
+	bool waits = c->ending == ENDING_LINGERS || c->ending == ENDING_DRAINS;
+	return waits ? c->ending_by : TIME_NEVER;
 }
 
 const struct part ending_part = {ending_step, ending_deadline, NULL};

@@ -19,8 +19,9 @@
 
 /* What is known is asked again once a minute only: it may be made anew. After a failure soon, but
  * not every two seconds for ever. */
-static void errand_ended(const struct controller *c, struct errand *e, bool known)
+static void errand_ended(struct controller *c, int which, bool known)
 {
+	struct errand *e = &c->errands[which];
 	int64_t longer = e->wait == 0 ? SOON_MS : time_min(e->wait * 2, WAIT_MAX_MS);
 	e->call = 0;
 	e->wait = known ? 0 : longer;
@@ -45,7 +46,7 @@ static void on_owner(void *data, const struct kube_answer *a)
 	struct controller *c = data;
 	char uid[128];
 	bool known = a->fault.kind == FAULT_NONE && uid_of(a, uid, sizeof uid);
-	errand_ended(c, &c->owner, known);
+	errand_ended(c, ERRAND_OWNER, known);
 	if (known) {
 		act_set_owner(c->control.act, uid);
 		c->owner_set = true;
@@ -61,11 +62,6 @@ static void on_owner(void *data, const struct kube_answer *a)
 static bool is_auto(const struct controller *c)
 {
 	return text_equals(c->options.runtime_class, "auto");
-}
-
-static bool reads_class(const struct controller *c)
-{
-	return !text_equals(c->options.runtime_class, "none");
 }
 
 /* Told once, and when it is another one: every word of it is a line in the journal. */
@@ -93,7 +89,7 @@ static void on_class(void *data, const struct kube_answer *a)
 	struct controller *c = data;
 	bool exists = a->fault.kind == FAULT_NONE;
 	bool known = exists || a->fault.kind == FAULT_NOT_FOUND;
-	errand_ended(c, &c->class, known);
+	errand_ended(c, ERRAND_CLASS, known);
 	if (!known) {
 		log_warn("the runtime class of capacity pods cannot be read", LOG_F(&a->fault));
 		return;
@@ -126,7 +122,7 @@ static void on_own_pod(void *data, const struct kube_answer *a)
 		decode_array(root, "spec.containers", &containers, NULL) == 0) {
 		image = own_image(containers);
 	}
-	errand_ended(c, &c->own_pod, !text_empty(image));
+	errand_ended(c, ERRAND_OWN_POD, !text_empty(image));
 	if (text_empty(image)) {
 		log_warn("our own image cannot be read; set --image", LOG_F(&a->fault));
 		return;
@@ -135,65 +131,65 @@ static void on_own_pod(void *data, const struct kube_answer *a)
 	act_set_image(c->control.act, image);
 }
 
-/* NULL: it is not asked for; our image is known, or this is no pod. */
-static const char *own_pod_name(const struct controller *c)
+/* Where it is; without a name it is not asked for: no class is wanted, our image is known, or this
+ * is no pod. */
+static struct kube_path errand_path(const struct controller *c, int which)
 {
-	const char *name = getenv("POD_NAME");
-	bool asks = c->image == NULL && !text_empty(name) && !text_empty(getenv("POD_NAMESPACE"));
-	return asks ? name : NULL;
-}
-
-static void errand_ask(struct controller *c, struct errand *e, const struct kube_path *path,
-	int64_t now, kube_done done)
-{
-	if (e->call == 0 && now >= e->at) {
-		e->call = kube_get(c->kube, path, done, c);
+	const char *class = c->options.runtime_class;
+	const char *ns = getenv("POD_NAMESPACE"), *name = getenv("POD_NAME");
+	bool is_pod = c->image == NULL && !text_empty(name) && !text_empty(ns);
+	switch (which) {
+	case ERRAND_OWNER:
+		return (struct kube_path){.group_version = "v1",
+			.ns = NAME_NAMESPACE,
+			.resource = "configmaps",
+			.name = NAME_CAPACITY};
+	case ERRAND_CLASS:
+		return (struct kube_path){.group_version = "node.k8s.io/v1",
+			.resource = "runtimeclasses",
+			.name = is_auto(c)		     ? "nvidia"
+				: text_equals(class, "none") ? NULL
+							     : class};
+	default:
+		return (struct kube_path){.group_version = "v1",
+			.ns = ns,
+			.resource = "pods",
+			.name = is_pod ? name : NULL};
 	}
 }
 
 static void errands_step(void *self, const struct turn *turn)
 {
-	static const struct kube_path owner = {.group_version = "v1",
-		.ns = NAME_NAMESPACE,
-		.resource = "configmaps",
-		.name = NAME_CAPACITY};
+	static const kube_done answered[] = {on_owner, on_class, on_own_pod};
 	struct controller *c = self;
-	const struct kube_path class = {.group_version = "node.k8s.io/v1",
-		.resource = "runtimeclasses",
-		.name = is_auto(c) ? "nvidia" : c->options.runtime_class};
-	const struct kube_path own_pod = {.group_version = "v1",
-		.ns = getenv("POD_NAMESPACE"),
-		.resource = "pods",
-		.name = own_pod_name(c)};
-	errand_ask(c, &c->owner, &owner, turn->now, on_owner);
-	if (reads_class(c)) {
-		errand_ask(c, &c->class, &class, turn->now, on_class);
+	for (int i = 0; i < ERRANDS; i++) {
+		const struct kube_path path = errand_path(c, i);
+		struct errand *e = &c->errands[i];
+		if (path.name != NULL && e->call == 0 && turn->now >= e->at) {
+			e->call = kube_get(c->kube, &path, answered[i], c);
+		}
 	}
-	if (own_pod.name != NULL) {
-		errand_ask(c, &c->own_pod, &own_pod, turn->now, on_own_pod);
-	}
-}
-
-static int64_t errand_deadline(const struct errand *e, bool asks)
-{
-	return asks && e->call == 0 ? e->at : TIME_NEVER;
 }
 
 static int64_t errands_deadline(const void *self, const struct turn *turn)
 {
 	const struct controller *c = self;
+	int64_t at = TIME_NEVER;
 	(void)turn;
-	int64_t at = time_min(
-		errand_deadline(&c->owner, true), errand_deadline(&c->class, reads_class(c)));
-	return time_min(at, errand_deadline(&c->own_pod, own_pod_name(c) != NULL));
+	for (int i = 0; i < ERRANDS; i++) {
+		if (c->errands[i].call == 0 && errand_path(c, i).name != NULL) {
+			at = time_min(at, c->errands[i].at);
+		}
+	}
+	return at;
 }
 
 static void errands_destroy(void *self)
 {
 	struct controller *c = self;
-	kube_cancel(c->kube, c->owner.call);
-	kube_cancel(c->kube, c->class.call);
-	kube_cancel(c->kube, c->own_pod.call);
+	for (int i = 0; i < ERRANDS; i++) {
+		kube_cancel(c->kube, c->errands[i].call);
+	}
 }
 
 const struct part errands_part = {errands_step, errands_deadline, errands_destroy};

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -66,17 +67,9 @@ static void segment_end(struct recorder *r)
 	r->told = false;
 }
 
-static bool is_journal_segment(const char *name)
-{
-	size_t n = strlen(name);
-	size_t tail = strlen(NAME_END);
-	return strncmp(name, NAME_BEGIN, strlen(NAME_BEGIN)) == 0 && n > tail &&
-	       strcmp(name + n - tail, NAME_END) == 0;
-}
-
 static int is_segment_entry(const struct dirent *entry)
 {
-	return is_journal_segment(entry->d_name);
+	return fnmatch(NAME_BEGIN "*" NAME_END, entry->d_name, 0) == 0;
 }
 
 /* Leaves room for one more. */
@@ -105,21 +98,13 @@ static bool open_directory(struct recorder *r)
 	return r->dir_fd >= 0;
 }
 
-static void name_segment(int64_t wall_ms, uint32_t number, char *out, size_t room)
-{
-	char time[32];
-	time_t seconds = (time_t)(wall_ms / 1000);
-	struct tm tm;
-	gmtime_r(&seconds, &tm);
-	strftime(time, sizeof time, "%Y%m%dT%H%M%S", &tm);
-	snprintf(out, room, NAME_BEGIN "%s.%03dZ-%06u" NAME_END, time, (int)(wall_ms % 1000),
-		number);
-}
-
 static void segment_begin(void *data, uint32_t number)
 {
 	struct recorder *r = data;
-	char name[96];
+	char name[96], time[32];
+	int64_t wall_ms = clock_wall(r->clock);
+	time_t seconds = (time_t)(wall_ms / 1000);
+	struct tm tm;
 	segment_end(r);
 	/* What is broken begins anew in recorder_step, where the journal is told of the gap. */
 	if (r->broken) {
@@ -130,7 +115,10 @@ static void segment_begin(void *data, uint32_t number)
 		return;
 	}
 	remove_oldest(r);
-	name_segment(clock_wall(r->clock), number, name, sizeof name);
+	gmtime_r(&seconds, &tm);
+	strftime(time, sizeof time, "%Y%m%dT%H%M%S", &tm);
+	snprintf(name, sizeof name, NAME_BEGIN "%s.%03dZ-%06u" NAME_END, time,
+		(int)(wall_ms % 1000), number);
 	r->fd = openat(r->dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (r->fd < 0 || fsync(r->dir_fd) < 0) {
 		break_off(r, "create a file");

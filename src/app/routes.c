@@ -24,19 +24,15 @@ static void serve_health(void *data, const struct server_request *r, struct serv
 	str_append_text(&reply->body, "ok\n");
 }
 
-bool controller_ready(const struct controller *c)
-{
-	return !c->stopping && world_all_synced(engine_world(c->control.engine)) &&
-	       c->webhook != NULL && gate_acquainted(&c->gate);
-}
-
 static void serve_ready(void *data, const struct server_request *r, struct server_reply *reply)
 {
 	const struct controller *c = data;
 	const struct world *w = engine_world(c->control.engine);
 	(void)r;
-	reply->status = controller_ready(c) ? 200 : 503;
-	if (c->stopping) {
+	bool ready = c->ending == ENDING_NOT && world_all_synced(w) && c->webhook != NULL &&
+		     gate_acquainted(&c->gate);
+	reply->status = ready ? 200 : 503;
+	if (c->ending != ENDING_NOT) {
 		str_append_text(&reply->body, "stopping\n");
 	}
 	if (c->webhook == NULL) {
@@ -55,6 +51,12 @@ static void set_gauge(
 	struct controller *c, const char *name, const char *help, const char *labels, int64_t value)
 {
 	metric_set(metric_get(c->metrics, METRIC_GAUGE, name, help, labels), value);
+}
+
+static void set_counter(struct controller *c, const char *name, const char *help,
+	const char *labels, uint64_t value)
+{
+	metric_set(metric_get(c->metrics, METRIC_COUNTER, name, help, labels), (int64_t)value);
 }
 
 /* What the engine decided; of a replica that does not lead zero, for its last report is of another
@@ -128,9 +130,8 @@ static void update_agents(struct controller *c)
 		leads ? n.known : 0);
 	set_gauge(c, "aliquot_agent_connections", "Connections to agents that are open.", NULL,
 		n.connections);
-	metric_set(metric_get(c->metrics, METRIC_COUNTER, "aliquot_agent_handshakes_total",
-			   "TLS handshakes with agents.", NULL),
-		(int64_t)n.handshakes);
+	set_counter(c, "aliquot_agent_handshakes_total", "TLS handshakes with agents.", NULL,
+		n.handshakes);
 }
 
 /* Of a replica that does not lead zero: it reads nothing, and what it once read is of another time.
@@ -213,25 +214,14 @@ static void update_around(struct controller *c)
 		set_gauge(c, "aliquot_around_synced",
 			"1 where all objects of the kind are known and the watch is well.", labels,
 			k.known);
-		metric_set(metric_get(c->metrics, METRIC_COUNTER, "aliquot_around_unkept_total",
-				   "Objects that were not kept, too large or too many.", labels),
-			(int64_t)k.unkept);
+		set_counter(c, "aliquot_around_unkept_total",
+			"Objects that were not kept, too large or too many.", labels, k.unkept);
 	}
 	around_sum(c->control.around, &t);
 	set_gauge(c, "aliquot_around_bytes", "Memory that they take.", NULL, (int64_t)t.bytes);
 }
 
-static void update_pod_groups(struct controller *c)
-{
-	set_gauge(c, "aliquot_pod_groups_basic",
-		"PodGroups that are known to be Basic, and so no gang.", NULL,
-		(int64_t)podgroups_count(c->control.pod_groups));
-	metric_set(metric_get(c->metrics, METRIC_COUNTER, "aliquot_pod_groups_unkept_total",
-			   "Basic PodGroups that were not kept, too many.", NULL),
-		(int64_t)podgroups_unkept(c->control.pod_groups));
-}
-
-void routes_update_metrics(struct controller *c)
+static void update_metrics(struct controller *c)
 {
 	const struct engine_report *r = engine_report(c->control.engine);
 	const struct world *w = engine_world(c->control.engine);
@@ -240,7 +230,12 @@ void routes_update_metrics(struct controller *c)
 	update_usage(c);
 	update_sizes(c);
 	update_around(c);
-	update_pod_groups(c);
+	set_gauge(c, "aliquot_pod_groups_basic",
+		"PodGroups that are known to be Basic, and so no gang.", NULL,
+		(int64_t)podgroups_count(c->control.pod_groups));
+	set_counter(c, "aliquot_pod_groups_unkept_total",
+		"Basic PodGroups that were not kept, too many.", NULL,
+		podgroups_unkept(c->control.pod_groups));
 	set_gauge(c, "aliquot_tenants", "Tenants known.", NULL,
 		(int64_t)world_class_count(w, WORLD_TENANT));
 	set_gauge(c, "aliquot_pods", "Pods in the cache.", NULL, (int64_t)world_pod_count(w));
@@ -266,7 +261,7 @@ static void serve_metrics(void *data, const struct server_request *r, struct ser
 {
 	struct controller *c = data;
 	(void)r;
-	routes_update_metrics(c);
+	update_metrics(c);
 	reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
 	metric_write(c->metrics, &reply->body);
 	if (control_leads(&c->control)) {

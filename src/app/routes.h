@@ -6,7 +6,5 @@
 
 void routes_add_pages(struct controller *c);
 void routes_add_webhook(struct controller *c);
-void routes_update_metrics(struct controller *c);
-bool controller_ready(const struct controller *c);
 
 #endif

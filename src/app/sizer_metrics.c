@@ -7,7 +7,7 @@
 #define LABELS_MAX	    2048
 #define STRANGER_LABELS_MAX 1024
 
-static const char *label(const char *option)
+static const char *label_option(const char *option)
 {
 	return text_empty(option) ? NULL : option;
 }
@@ -19,9 +19,9 @@ struct bill_config bills_config(struct options *o, struct prices *prices)
 	}
 	return (struct bill_config){.prices = prices,
 		.currency = o->currency,
-		.price_label = label(o->gpu_price_label),
-		.team_label = label(o->team_label),
-		.model_label = label(o->model_label)};
+		.price_label = label_option(o->gpu_price_label),
+		.team_label = label_option(o->team_label),
+		.model_label = label_option(o->model_label)};
 }
 
 static void family_head(struct str *out, const char *name, const char *help)
@@ -29,22 +29,22 @@ static void family_head(struct str *out, const char *name, const char *help)
 	str_append_format(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
 }
 
-static void line(struct str *out, const char *name, const char *labels, int64_t micro)
+static void cost_line(struct str *out, const char *name, const char *labels, int64_t micro)
 {
 	char text[PRICE_TEXT_MAX];
 	str_append_text(out, name);
-	if (labels != NULL && labels[0] != '\0') {
+	if (!text_empty(labels)) {
 		str_append_format(out, "{%s}", labels);
 	}
 	str_append_format(out, " %s%s\n", micro < 0 ? "-" : "",
 		price_format(micro < 0 ? -micro : micro, text));
 }
 
-static void one(
+static void cost_family(
 	struct str *out, const char *name, const char *help, const char *labels, int64_t micro)
 {
 	family_head(out, name, help);
-	line(out, name, labels, micro);
+	cost_line(out, name, labels, micro);
 }
 
 struct family {
@@ -69,7 +69,7 @@ static const struct family families[] = {
 static void add_label(struct str *labels, const char *key, const char *value)
 {
 	if (key != NULL) {
-		metric_label(labels, key, value != NULL ? value : "");
+		metric_label(labels, key, text_or(value, ""));
 	}
 }
 
@@ -95,10 +95,10 @@ static void write_bill_family(
 		add_label(&labels, f->ns, row.ns);
 		add_label(&labels, f->kind, row.kind);
 		add_label(&labels, f->key, row.name);
-		line(out, f->name, str_text(&labels), row.cost);
+		cost_line(out, f->name, str_text(&labels), row.cost);
 	}
 	if (rest > 0) {
-		line(out, f->name, "overflow=\"true\"", rest);
+		cost_line(out, f->name, "overflow=\"true\"", rest);
 	}
 }
 
@@ -109,22 +109,22 @@ void bills_write(
 	struct bill_totals t;
 	sizer_bill(s, &t);
 	metric_label(&label, "currency", currency);
-	one(out, "aliquot_bill_per_hour", "The price of all GPUs that nodes offer.",
+	cost_family(out, "aliquot_bill_per_hour", "The price of all GPUs that nodes offer.",
 		str_text(&label), t.all);
-	one(out, "aliquot_pods_cost_per_hour", "What pods pay of it.", NULL, t.pods);
+	cost_family(out, "aliquot_pods_cost_per_hour", "What pods pay of it.", NULL, t.pods);
 	family_head(out, "aliquot_idle_cost_per_hour", "What nobody pays of it.");
-	line(out, "aliquot_idle_cost_per_hour", "gpus=\"shared\"", t.idle_held);
-	line(out, "aliquot_idle_cost_per_hour", "gpus=\"free\"", t.idle_free);
-	one(out, "aliquot_saved_cost_per_hour",
+	cost_line(out, "aliquot_idle_cost_per_hour", "gpus=\"shared\"", t.idle_held);
+	cost_line(out, "aliquot_idle_cost_per_hour", "gpus=\"free\"", t.idle_free);
+	cost_family(out, "aliquot_saved_cost_per_hour",
 		"What tenants would pay more with the GPUs of their templates, the idle rest of "
 		"shared GPUs not taken off.",
 		NULL, t.saved);
-	one(out, "aliquot_freed_cost_per_hour",
+	cost_family(out, "aliquot_freed_cost_per_hour",
 		"The GPUs that tenants leave to others: what they save less the idle rest of "
 		"shared GPUs.",
 		NULL, t.freed);
-	one(out, "aliquot_wasted_cost_per_hour", "What workloads pay that compute nothing.", NULL,
-		t.wasted);
+	cost_family(out, "aliquot_wasted_cost_per_hour", "What workloads pay that compute nothing.",
+		NULL, t.wasted);
 	family_head(out, "aliquot_idle_workloads", "Workloads that compute nothing.");
 	str_append_format(out, "aliquot_idle_workloads %u\n", t.idle_workloads);
 	family_head(out, "aliquot_unpriced_gpus", "GPUs of nodes for which there is no price.");

@@ -66,29 +66,30 @@ static const struct option long_options[] = {
 /* Returns -1 to go on, or an exit status. */
 static int take_status_option(struct status *s, int option)
 {
+	const char *wrong = NULL;
 	switch (option) {
 	case 'n':
 		s->only = optarg;
-		return kube_is_label(optarg)
-			       ? -1
-			       : status_usage_fault("--namespace wants a namespace's name, up to "
-						    "63 of a-z, 0-9 and -, not",
-					 optarg);
+		wrong = kube_is_label(optarg) ? NULL
+					      : "--namespace wants a namespace's name, up to 63 of "
+						"a-z, 0-9 and -, not";
+		break;
 	case 'o':
 		s->json = text_equals(optarg, "json");
-		return s->json || text_equals(optarg, "text")
-			       ? -1
-			       : status_usage_fault("--output wants text or json, not", optarg);
+		wrong = s->json || text_equals(optarg, "text") ? NULL
+							       : "--output wants text or json, not";
+		break;
 	case 'k':
 		s->kubeconfig = optarg;
-		return -1;
+		break;
 	case 'c':
 		s->context = optarg;
-		return -1;
+		break;
 	case 't':
-		return parse_i64(view_of(optarg), 1, SECONDS_MAX, &s->seconds)
-			       ? -1
-			       : status_usage_fault("--timeout wants 1 to 600, not", optarg);
+		wrong = parse_i64(view_of(optarg), 1, SECONDS_MAX, &s->seconds)
+				? NULL
+				: "--timeout wants 1 to 600, not";
+		break;
 	case 'h':
 		(void)fputs(usage, stdout);
 		return 0;
@@ -97,6 +98,7 @@ static int take_status_option(struct status *s, int option)
 		(void)fputs("try `aliquot status --help`\n", stderr);
 		return EXIT_USAGE;
 	}
+	return wrong == NULL ? -1 : status_usage_fault(wrong, optarg);
 }
 
 static void on_status_turn(void *data)
@@ -117,16 +119,24 @@ static void on_status_timeout(void *data)
 	survey_give_up(s->survey);
 }
 
-static int print(const struct status *s)
+static int print_status(const struct status *s)
 {
 	CLEANUP(str_finish)
 	struct str text = STR_INIT(s->json ? REPORT_JSON_BYTES : REPORT_TEXT_BYTES);
-	int64_t now = clock_wall(&clock_system);
-	if (s->json) {
-		report_write_json(s->report, now, &text);
-	} else {
-		report_write_text(s->report, now, &text);
+	enum survey_end end = survey_end(s->survey);
+	if (end == SURVEY_UNREACHED) {
+		(void)fprintf(stderr, "aliquot status: cannot reach %s: %s\n", link_server(s->link),
+			survey_fault(s->survey)->message);
+		return EXIT_FAILED;
 	}
+	if (end == SURVEY_REFUSED) {
+		(void)fprintf(stderr,
+			"aliquot status: %s lets this account read nothing that is to be shown\n",
+			link_server(s->link));
+		return EXIT_FAILED;
+	}
+	(s->json ? report_write_json : report_write_text)(
+		s->report, clock_wall(&clock_system), &text);
 	if (text.overflow && s->json) {
 		(void)fputs(
 			"aliquot status: it is too much for JSON; ask for one namespace\n", stderr);
@@ -137,25 +147,6 @@ static int print(const struct status *s)
 		return EXIT_FAILED;
 	}
 	return 0;
-}
-
-static int print_status(const struct status *s)
-{
-	switch (survey_end(s->survey)) {
-	case SURVEY_UNREACHED:
-		(void)fprintf(stderr, "aliquot status: cannot reach %s: %s\n", link_server(s->link),
-			survey_fault(s->survey)->message);
-		return EXIT_FAILED;
-	case SURVEY_REFUSED:
-		(void)fprintf(stderr,
-			"aliquot status: %s lets this account read nothing that is to be shown\n",
-			link_server(s->link));
-		return EXIT_FAILED;
-	case SURVEY_GOES_ON:
-	case SURVEY_DONE:
-		break;
-	}
-	return print(s);
 }
 
 static int status_run(struct status *s)
@@ -198,11 +189,7 @@ int status_main(int argc, char **argv)
 {
 	struct status s = {.seconds = SECONDS_MOST};
 	optind = 0; /* getopt starts anew, whoever used it before */
-	for (;;) {
-		int option = getopt_long(argc, argv, "n:o:h", long_options, NULL);
-		if (option == -1) {
-			break;
-		}
+	for (int option; (option = getopt_long(argc, argv, "n:o:h", long_options, NULL)) != -1;) {
 		int status = take_status_option(&s, option);
 		if (status >= 0) {
 			return status;

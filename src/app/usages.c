@@ -56,23 +56,6 @@ static bool want_usage(struct usages *u, const struct world_pod *p)
 	return latest_want(u->latest, p->ns, world_pod_name(p), world_pod_uid(p), node);
 }
 
-static void walk_end(struct usages *u, int64_t now)
-{
-	latest_want_end(u->latest);
-	u->walking = false;
-	u->crowded = u->crowding;
-	u->walk_at = now + WALK_EVERY_MS;
-}
-
-static void walk_begin(struct usages *u)
-{
-	latest_want_begin(u->latest);
-	u->walking = true;
-	u->crowding = false;
-	u->class = WORLD_TENANT;
-	u->at = 0;
-}
-
 /* Tenants first, then pods of whole GPUs. */
 static void walk_pods(struct usages *u, int64_t now)
 {
@@ -85,7 +68,10 @@ static void walk_pods(struct usages *u, int64_t now)
 			u->class = WORLD_WHOLE;
 			u->at = 0;
 		} else {
-			walk_end(u, now);
+			latest_want_end(u->latest);
+			u->walking = false;
+			u->crowded = u->crowding;
+			u->walk_at = now + WALK_EVERY_MS;
 			return;
 		}
 	}
@@ -121,15 +107,6 @@ static int read_bearer_token(struct usages *u, struct fault *f)
 	return 0;
 }
 
-static struct http_client_config client_of(const struct usages *u, const char *authorities)
-{
-	return (struct http_client_config){.base_url = u->config.options->usage_prometheus,
-		.ca_pem = authorities,
-		.user_agent = AGENT_NAME,
-		.connect_timeout_ms = CONNECT_MS,
-		.connections = 2};
-}
-
 static int read_authorities(struct usages *u, struct fault *f)
 {
 	CLEANUP(cleanup_free) char *text = NULL;
@@ -139,7 +116,11 @@ static int read_authorities(struct usages *u, struct fault *f)
 	if (u->prometheus_http != NULL && text_equals(text, u->authorities)) {
 		return 0;
 	}
-	struct http_client_config config = client_of(u, text);
+	const struct http_client_config config = {.base_url = u->config.options->usage_prometheus,
+		.ca_pem = text,
+		.user_agent = AGENT_NAME,
+		.connect_timeout_ms = CONNECT_MS,
+		.connections = 2};
 	if (u->prometheus_http == NULL) {
 		u->prometheus_http = http_client_create(u->config.loop, &config, f);
 	} else if (http_client_retarget(u->prometheus_http, &config, f) < 0) {
@@ -181,7 +162,11 @@ static void usages_step(void *self, const struct turn *turn)
 		return;
 	}
 	if (!u->walking && turn->now >= u->walk_at) {
-		walk_begin(u);
+		latest_want_begin(u->latest);
+		u->walking = true;
+		u->crowding = false;
+		u->class = WORLD_TENANT;
+		u->at = 0;
 	}
 	if (u->walking) {
 		walk_pods(u, turn->now);
