@@ -230,16 +230,6 @@ static int make_connection(struct controller *c, struct fault *f)
 	return 0;
 }
 
-static void make_recorder(struct controller *c)
-{
-	/* In memory it can only be read through the debug pages: without them it would be kept for
-	 * nobody. */
-	struct recorder_config config = {.dir = c->options.journal,
-		.files = c->options.journal_files,
-		.memory_mib = c->options.debug ? c->options.journal_memory_mib : 0};
-	c->recorder = recorder_create(&config, c->clock, c->control.engine);
-}
-
 static void make_control(struct controller *c)
 {
 	const struct options *o = &c->options;
@@ -278,7 +268,12 @@ static void make_control(struct controller *c)
 		.on_action = on_action,
 		.act = {on_outcome, on_write_ms, on_term}};
 	control_init(&c->control, &config, &port);
-	make_recorder(c);
+	/* In memory the journal can only be read through the debug pages: without them it would be
+	 * kept for nobody. */
+	const struct recorder_config recorder = {.dir = o->journal,
+		.files = o->journal_files,
+		.memory_mib = o->debug ? o->journal_memory_mib : 0};
+	c->recorder = recorder_create(&recorder, c->clock, c->control.engine);
 }
 
 static bool gathered(void *data, const char *group, struct sizer_gathered *ret)

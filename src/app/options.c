@@ -192,55 +192,45 @@ static bool is_choice(const char *choices, const char *value)
 	return false;
 }
 
-static int set_switch(const char *value, bool *field, const char *flag, struct fault *f)
-{
-	if (!text_equals(value, "true") && !text_equals(value, "false")) {
-		return fault_set(
-			f, FAULT_INVALID, "%s is \"%.60s\"; write true or false", flag, value);
-	}
-	*field = text_equals(value, "true");
-	return 0;
-}
-
-static int check_rules(const char *flag, const char *value, struct fault *f)
-{
-	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
-	struct inject_rules rules;
-	return inject_rules_parse(value, &arena, &rules, f) < 0 ? fault_wrap(f, "%s", flag) : 0;
-}
-
-static int check_prices(const char *flag, const char *value, struct fault *f)
-{
-	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 4096};
-	struct prices prices;
-	return prices_parse(value, &arena, &prices, f) < 0 ? fault_wrap(f, "%s", flag) : 0;
-}
-
 /* The caller says in front of the message where the value came from. */
 static int set_value(
 	struct options *o, const struct option_row *row, const char *value, struct fault *f)
 {
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 4096};
+	struct inject_rules rules;
+	struct prices prices;
 	void *field = (char *)o + row->offset;
-	if (row->type == OPTION_SWITCH) {
-		return set_switch(value, field, row->flag, f);
-	}
-	if (row->type == OPTION_NUMBER) {
-		int64_t number = 0;
-		if (!parse_i64(view_of(value), row->min, row->max, &number)) {
+	switch (row->type) {
+	case OPTION_SWITCH:
+		if (!is_choice("true|false", value)) {
+			return fault_set(f, FAULT_INVALID, "%s is \"%.60s\"; write true or false",
+				row->flag, value);
+		}
+		*(bool *)field = text_equals(value, "true");
+		return 0;
+	case OPTION_NUMBER:
+		if (!parse_i64(view_of(value), row->min, row->max, field)) {
 			return fault_set(f, FAULT_INVALID,
 				"%s is \"%.60s\"; write a whole number from %lld to %lld",
 				row->flag, value, (long long)row->min, (long long)row->max);
 		}
-		*(int64_t *)field = number;
 		return 0;
-	}
-	if (row->choices != NULL && !is_choice(row->choices, value)) {
-		return fault_set(f, FAULT_INVALID, "%s is \"%.60s\"; write one of %s", row->flag,
-			value, row->choices);
-	}
-	if ((row->type == OPTION_RULES && check_rules(row->flag, value, f) < 0) ||
-		(row->type == OPTION_PRICES && check_prices(row->flag, value, f) < 0)) {
-		return -1;
+	case OPTION_RULES:
+		if (inject_rules_parse(value, &arena, &rules, f) < 0) {
+			return fault_wrap(f, "%s", row->flag);
+		}
+		break;
+	case OPTION_PRICES:
+		if (prices_parse(value, &arena, &prices, f) < 0) {
+			return fault_wrap(f, "%s", row->flag);
+		}
+		break;
+	case OPTION_TEXT:
+		if (row->choices != NULL && !is_choice(row->choices, value)) {
+			return fault_set(f, FAULT_INVALID, "%s is \"%.60s\"; write one of %s",
+				row->flag, value, row->choices);
+		}
+		break;
 	}
 	*(const char **)field = arena_strdup(&o->arena, value);
 	return 0;
@@ -328,14 +318,13 @@ static int read_config_file(struct options *o, const char *path, struct fault *f
 	return read_document(o, str_text(&text), text.len, path, f);
 }
 
-static int set_defaults(struct options *o, struct fault *f)
+static void set_defaults(struct options *o)
 {
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		if (set_value(o, &rows[i], rows[i].otherwise, f) < 0) {
+		if (set_value(o, &rows[i], rows[i].otherwise, NULL) < 0) {
 			BUG("the default of %s breaks its own rule", rows[i].flag);
 		}
 	}
-	return 0;
 }
 
 static int read_environment(
@@ -352,52 +341,38 @@ static int read_environment(
 	return 0;
 }
 
-struct argument {
-	const struct option_row *row;
-	const char *value;
-};
-
-/* --flag value, --flag=value, --switch. Moves *at past what it took. */
-static int take_argument(int argc, char **argv, int *at, struct argument *ret, struct fault *f)
-{
-	const char *text = argv[*at];
-	if (strncmp(text, "--", 2) != 0) {
-		return fault_set(f, FAULT_INVALID,
-			"\"%.80s\" is not an option; options begin with --", text);
-	}
-	const char *equals = strchr(text, '=');
-	size_t n = equals != NULL ? (size_t)(equals - text) - 2 : strlen(text) - 2;
-	ret->row = row_find((struct view){text + 2, n});
-	if (ret->row == NULL) {
-		return fault_set(f, FAULT_INVALID, "there is no option %.80s; see --help", text);
-	}
-	(*at)++;
-	if (equals != NULL) {
-		ret->value = equals + 1;
-	} else if (ret->row->type == OPTION_SWITCH) {
-		ret->value = "true";
-	} else if (*at < argc) {
-		ret->value = argv[(*at)++];
-	} else {
-		return fault_set(f, FAULT_INVALID, "--%s needs a value", ret->row->flag);
-	}
-	return 0;
-}
-
+/* --flag value, --flag=value, --switch. */
 static int read_flags(struct options *o, int argc, char **argv, bool config_only, struct fault *f)
 {
-	for (int i = 1; i < argc;) {
-		struct argument a = {0};
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+	for (int i = 1; i < argc; i++) {
+		const char *text = argv[i];
+		if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
 			o->help = true;
-			i++;
 			continue;
 		}
-		if (take_argument(argc, argv, &i, &a, f) < 0) {
-			return -1;
+		if (strncmp(text, "--", 2) != 0) {
+			return fault_set(f, FAULT_INVALID,
+				"\"%.80s\" is not an option; options begin with --", text);
 		}
-		bool is_config = text_equals(a.row->flag, "config");
-		if (is_config == config_only && set_value(o, a.row, a.value, f) < 0) {
+		struct view rest = view_of(text + 2), flag = rest;
+		(void)view_next(&rest, '=', &flag);
+		const struct option_row *row = row_find(flag);
+		if (row == NULL) {
+			return fault_set(
+				f, FAULT_INVALID, "there is no option %.80s; see --help", text);
+		}
+		const char *value = text + 2 + flag.n;
+		if (*value == '=') {
+			value++;
+		} else if (row->type == OPTION_SWITCH) {
+			value = "true";
+		} else if (++i < argc) {
+			value = argv[i];
+		} else {
+			return fault_set(f, FAULT_INVALID, "--%s needs a value", row->flag);
+		}
+		bool is_config = text_equals(row->flag, "config");
+		if (is_config == config_only && set_value(o, row, value, f) < 0) {
 			return fault_wrap(f, "flag");
 		}
 	}
@@ -409,8 +384,9 @@ int options_parse(int argc, char **argv, const char *(*get_env)(const char *),
 {
 	struct options o = {0};
 	const char *(*env)(const char *) = get_env != NULL ? get_env : system_env;
+	set_defaults(&o);
 	/* Where the file is must be known before it is read; what it says yields to the rest. */
-	if (set_defaults(&o, ret_fault) < 0 || read_environment(&o, env, ret_fault) < 0 ||
+	if (read_environment(&o, env, ret_fault) < 0 ||
 		read_flags(&o, argc, argv, true, ret_fault) < 0 ||
 		(!text_empty(o.config) && read_config_file(&o, o.config, ret_fault) < 0) ||
 		read_environment(&o, env, ret_fault) < 0 ||
@@ -426,7 +402,8 @@ int options_parse_file(const char *text, size_t n, const char *name, struct opti
 	struct fault *ret_fault)
 {
 	struct options o = {0};
-	if (set_defaults(&o, ret_fault) < 0 || read_document(&o, text, n, name, ret_fault) < 0) {
+	set_defaults(&o);
+	if (read_document(&o, text, n, name, ret_fault) < 0) {
 		options_finish(&o);
 		return -1;
 	}

@@ -19,29 +19,24 @@ static const char help[] =
 	"A journal is replayed by the version of the program that wrote it.\n\n"
 	"Exit status: 0 all plans are the same, 1 one differs, 2 the files cannot be replayed.\n";
 
-static int read_segment(const char *path, struct str *out, struct fault *f)
+static int replay_path(struct replay *r, const char *path, struct fault *f)
 {
+	CLEANUP(str_finish) struct str bytes = STR_INIT(FILE_MAX);
 	char chunk[64 * 1024];
 	FILE *file = fopen(path, "rbe");
 	if (file == NULL) {
 		return fault_set(f, FAULT_INVALID, "cannot be opened: %s", strerror(errno));
 	}
 	for (size_t n; (n = fread(chunk, 1, sizeof chunk, file)) > 0;) {
-		str_append(out, chunk, n);
+		str_append(&bytes, chunk, n);
 	}
 	int error = ferror(file) ? errno : 0;
 	fclose(file);
 	if (error != 0) {
 		return fault_set(f, FAULT_INVALID, "cannot be read: %s", strerror(error));
 	}
-	return out->overflow ? fault_set(f, FAULT_LIMIT, "is larger than 1 GiB") : 0;
-}
-
-static int replay_path(struct replay *r, const char *path, struct fault *f)
-{
-	CLEANUP(str_finish) struct str bytes = STR_INIT(FILE_MAX);
-	if (read_segment(path, &bytes, f) < 0) {
-		return -1;
+	if (bytes.overflow) {
+		return fault_set(f, FAULT_LIMIT, "is larger than 1 GiB");
 	}
 	if (bytes.len == 0) {
 		return fault_set(f, FAULT_INVALID, "is empty");
@@ -49,7 +44,8 @@ static int replay_path(struct replay *r, const char *path, struct fault *f)
 	return replay_file(r, (struct view){str_text(&bytes), bytes.len}, f);
 }
 
-static void print_summary(const struct journal_summary *s)
+/* Returns the exit status; `path` is the last file that was read. */
+static int print_summary(const struct journal_summary *s, const char *path)
 {
 	int64_t ms = s->last_mono_ms - s->first_mono_ms;
 	printf("%u segments, %llu records: %llu changes, %llu steps over %lld.%03lld s, %llu "
@@ -68,11 +64,6 @@ static void print_summary(const struct journal_summary *s)
 		puts("The last record of a file is cut off, as after a crash; all before it "
 		     "counts.");
 	}
-}
-
-static int print_verdict(const struct journal_summary *s, const char *path)
-{
-	print_summary(s);
 	if (s->diverged) {
 		printf("DIVERGED in %s at record %llu of all, monotonic time %lld ms: %s.\n", path,
 			(unsigned long long)s->diverged_record, (long long)s->diverged_mono_ms,
@@ -108,7 +99,7 @@ int replay_main(int argc, char **argv)
 		i++;
 	}
 	if (status == 0) {
-		status = print_verdict(replay_summary(r), argv[i - 1]);
+		status = print_summary(replay_summary(r), argv[i - 1]);
 	}
 	replay_destroy(r);
 	return status;

@@ -7,7 +7,6 @@
 #include "meter/metered_names.h"
 #include "model/names.h"
 #include "sizer_metrics.h"
-#include "usages_page.h"
 #include "world/node_states.h"
 
 static void on_admit(void *data, const struct server_request *r, struct server_reply *reply)

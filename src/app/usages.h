@@ -36,4 +36,7 @@ bool usages_crowded(const struct usages *u);
 const struct latest *usages_latest(const struct usages *u);
 struct prometheus *usages_prometheus(const struct usages *u); /* NULL: none is read */
 
+/* What is known of each pod, and how old it is, as JSON. */
+void usages_write(const struct usages *u, struct str *out);
+
 #endif
