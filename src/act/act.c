@@ -16,7 +16,7 @@
 #include "pods/pod_decode.h"
 #include "read.h"
 #include "sizer_draft.h"
-#include "surge_course.h"
+#include "surge_draft.h"
 
 #define TOKEN_MS (1000 / ACT_CONDITIONS_PER_SECOND)
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "draft.h"
-#include "surge_course.h"
+#include "surge_draft.h"
 
 void job_list_push(struct job_list *l, struct job *j)
 {

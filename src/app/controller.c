@@ -212,24 +212,6 @@ static struct wire *through_crash(void *data, struct wire *inner)
 	return crash_wire(c->crash, inner);
 }
 
-static int make_connection(struct controller *c, struct fault *f)
-{
-	struct link_config config = {.loop = c->loop,
-		.clock = c->clock,
-		.metrics = c->metrics,
-		.kubeconfig = c->options.kubeconfig,
-		.context = c->options.context,
-		.user_agent = NAME_FIELD_MANAGER "/" ALIQUOT_VERSION,
-		.wrap = through_crash,
-		.data = c};
-	c->link = link_create(&config, f);
-	if (c->link == NULL) {
-		return -1;
-	}
-	c->kube = link_kube(c->link);
-	return 0;
-}
-
 static void make_control(struct controller *c)
 {
 	const struct options *o = &c->options;
@@ -294,13 +276,13 @@ static void add_readers(struct controller *c)
 	parts_add(p, &connection_part, c);
 	parts_add(p, &versions_part, c);
 	parts_add(p, &errands_part, c);
-	c->volumes = parts_add(p, &volumes_part,
+	parts_add(p, &volumes_part,
 		volumes_create(c->kube, world, rng_system_seed(), on_seen_change, c));
 	c->owners = parts_add(p, &owners_part, owners_create(c->kube));
 	c->follow = (struct follow){.world = world, .owners = owners_port(c->owners)};
 	parts_add(p, &follow_part, &c->follow);
-	c->zones = parts_add(p, &zones_part, zones_create(&zones));
-	c->group_status = parts_add(p, &group_status_part, group_status_create(&groups));
+	parts_add(p, &zones_part, zones_create(&zones));
+	parts_add(p, &group_status_part, group_status_create(&groups));
 	parts_add(p, &recorder_part, c->recorder);
 }
 
@@ -312,7 +294,7 @@ static void add_doors(struct controller *c)
 	c->certs = parts_add(p, &certs_part,
 		certs_create(c->kube, c->options.agent_namespace, c->options.webhook_names,
 			on_new_identity, c));
-	c->signer = parts_add(p, &signer_part,
+	parts_add(p, &signer_part,
 		signer_create(c->kube, c->options.agent_namespace, rng_system_seed()));
 	const struct agents_config agents = {c->loop, c->certs, k->states};
 	c->agents = parts_add(p, &agents_part, agents_create(&agents));
@@ -398,9 +380,19 @@ static int controller_init(struct controller *c, struct fault *f)
 	if (!text_equals(class, "auto") && !text_equals(class, "none")) {
 		c->runtime_class = xstrdup(class);
 	}
-	if (make_connection(c, f) < 0) {
+	const struct link_config link = {.loop = c->loop,
+		.clock = c->clock,
+		.metrics = c->metrics,
+		.kubeconfig = c->options.kubeconfig,
+		.context = c->options.context,
+		.user_agent = NAME_FIELD_MANAGER "/" ALIQUOT_VERSION,
+		.wrap = through_crash,
+		.data = c};
+	c->link = link_create(&link, f);
+	if (c->link == NULL) {
 		return -1;
 	}
+	c->kube = link_kube(c->link);
 	make_control(c);
 	add_readers(c);
 	add_doors(c);

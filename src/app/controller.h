@@ -58,13 +58,9 @@ struct controller {
 	/* of its parts */
 	struct owners *owners; /* who stands above the owners of pods */
 	struct follow follow;  /* asks it about those that are known */
-	struct group_status *group_status;
-	struct zones *zones;
-	struct volumes *volumes;
 	struct gate gate;
 	struct unseen unseen;
 	struct certs *certs;
-	struct signer *signer;
 	struct agents *agents;
 	struct usages *usages;
 	struct canary *canary;

@@ -1,5 +1,4 @@
-/* The end in good order: what was measured is written down, the Lease is given back, every
- * admission is answered. */
+/* The end of the controller in good order. */
 #ifndef APP_ENDING_H
 #define APP_ENDING_H
 

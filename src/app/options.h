@@ -14,52 +14,22 @@
 
 struct options {
 	struct arena arena; /* of every text */
-	const char *config;
-	const char *kubeconfig;
-	const char *context;
-	const char *webhook_listen;
-	const char *webhook_names;     /* comma separated */
-	const char *webhook_client_ca; /* a file */
-	const char *metrics_listen;
-	const char *log_level;
-	const char *image;
-	const char *image_pull_policy;
-	const char *identity;
-	const char *runtime_class;   /* auto, none or a name */
-	const char *injection;	     /* rules of model/injection.h */
-	const char *schedulers;	     /* comma separated */
-	const char *journal;	     /* directory */
-	const char *zoneinfo;	     /* directory */
-	const char *agent_identity;  /* auto or node */
-	const char *agent_namespace; /* one of the two that may be theirs */
-	const char *usage_exporter;
-	const char *usage_prometheus; /* a URL */
-	const char *usage_prometheus_matcher;
-	const char *usage_prometheus_ca;    /* a file */
-	const char *usage_prometheus_token; /* a file */
-	const char *usage_gauges;	    /* off, pods or prometheus */
-	const char *gpu_prices;		    /* as model/price.h says */
-	const char *gpu_price_label, *currency, *team_label, *model_label;
-	int64_t idle_grace_s;
-	int64_t linger_s;
-	int64_t open_timeout_s;
-	int64_t evictions_per_minute;
-	int64_t reacquire_s;
-	int64_t patience_s;
-	int64_t recycle_s;
-	int64_t preempt_s;
-	int64_t scale_up_s, serve_s;
-	int64_t context_memory_mib;
-	int64_t warm_gpus;
-	int64_t journal_files;
-	int64_t journal_memory_mib;
-	int64_t usage_s;
-	int64_t rightsizing_s;
-	int64_t checkpoint_s;
-	bool usage_agents;
-	bool debug;
-	bool never_lead;
-	bool mps_unlabelled;
+	/* What each is, and how it is written, its row in the table says. */
+	const char *config, *kubeconfig, *context;
+	const char *webhook_listen, *webhook_names, *webhook_client_ca, *metrics_listen;
+	const char *log_level, *identity;
+	const char *image, *image_pull_policy, *runtime_class, *injection, *schedulers;
+	const char *journal, *zoneinfo;
+	const char *agent_identity, *agent_namespace;
+	const char *usage_exporter, *usage_gauges;
+	const char *usage_prometheus, *usage_prometheus_matcher;
+	const char *usage_prometheus_ca, *usage_prometheus_token;
+	const char *gpu_prices, *gpu_price_label, *currency, *team_label, *model_label;
+	int64_t idle_grace_s, linger_s, open_timeout_s, reacquire_s, patience_s, recycle_s;
+	int64_t preempt_s, scale_up_s, serve_s, usage_s, rightsizing_s, checkpoint_s;
+	int64_t evictions_per_minute, context_memory_mib, warm_gpus;
+	int64_t journal_files, journal_memory_mib;
+	bool usage_agents, debug, never_lead, mps_unlabelled;
 	bool help; /* a flag only */
 };
 
