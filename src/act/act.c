@@ -149,7 +149,7 @@ static void on_job_answer(void *data, const struct kube_answer *answer)
 	j->answered(j, answer);
 }
 
-static void ask(struct job *j, const struct kube_path *path,
+static void request_read(struct job *j, const struct kube_path *path,
 	void (*answered)(struct job *j, const struct kube_answer *answer))
 {
 	j->answered = answered;
@@ -180,7 +180,7 @@ static int send_write(struct job *j, const json_t *live)
 }
 
 /* Nothing went wrong so far, and we still lead. */
-static bool goes_on(struct job *j)
+static bool may_write_on(struct job *j)
 {
 	struct fault *f = &j->outcome.fault;
 	if (f->kind == FAULT_NONE && write_time_left(j->act) <= 0) {
@@ -192,7 +192,7 @@ static bool goes_on(struct job *j)
 /* After what had to be read: the write, or the end. */
 static void go_on_writing(struct job *j, const json_t *live)
 {
-	if (!goes_on(j) || send_write(j, live) != 0) {
+	if (!may_write_on(j) || send_write(j, live) != 0) {
 		end_sent(j);
 	}
 }
@@ -202,7 +202,7 @@ static void go_on_writing(struct job *j, const json_t *live)
 /* The object in an answer. None is no failure: the write happened, and the watch will show the
  * object. Of a placement nobody wants to see it, and in a burst those are most of the answers. Of
  * words it is wanted where a placement is to follow, and not where it is more than usual. */
-static void take_pod(struct job *j, const struct kube_answer *answer)
+static void take_answered_pod(struct job *j, const struct kube_answer *answer)
 {
 	struct fault fault = {0};
 	enum action_type type = j->action.type;
@@ -224,7 +224,7 @@ static void take_pod(struct job *j, const struct kube_answer *answer)
 /* There was a capacity pod of that name already. */
 static void read_back_answered(struct job *j, const struct kube_answer *answer)
 {
-	take_pod(j, answer);
+	take_answered_pod(j, answer);
 	if (j->outcome.pod != NULL && create_capacity_is_ours(&j->act->settings, j->outcome.pod)) {
 		j->outcome.fault = (struct fault){0};
 	} else {
@@ -243,7 +243,7 @@ static void read_answered(struct job *j, const struct kube_answer *answer)
 static void read_only(struct job *j)
 {
 	const struct kube_path path = read_path(&j->action, &j->arena);
-	ask(j, &path, read_answered);
+	request_read(j, &path, read_answered);
 }
 
 static void write_answered(struct job *j, const struct kube_answer *answer)
@@ -266,9 +266,9 @@ static void write_answered(struct job *j, const struct kube_answer *answer)
 	} else if (type == ACTION_CREATE_CAPACITY && f->kind == FAULT_CONFLICT) {
 		/* Perhaps it is the one that an earlier attempt of unknown fate made. */
 		const struct kube_path path = draft_pod_path(&j->action, NULL);
-		ask(j, &path, read_back_answered);
+		request_read(j, &path, read_back_answered);
 	} else {
-		take_pod(j, answer);
+		take_answered_pod(j, answer);
 		end_sent(j);
 	}
 }
@@ -279,7 +279,7 @@ static void live_answered(struct job *j, const struct kube_answer *answer)
 	CLEANUP(decode_release) json_t *live = NULL;
 	struct fault *f = &j->outcome.fault;
 	*f = answer->fault;
-	if (!goes_on(j) ||
+	if (!may_write_on(j) ||
 		decode_parse(answer->body, answer->body_size, DECODE_MEND, &live, f) != 0) {
 		end_sent(j);
 		return;
@@ -299,7 +299,7 @@ static void confirm_next(struct job *j)
 	const struct grant *g = &j->action.still.items[j->confirmed];
 	const struct kube_path path = {
 		.group_version = "v1", .ns = g->ns, .resource = "pods", .name = g->name};
-	ask(j, &path, confirm_answered);
+	request_read(j, &path, confirm_answered);
 }
 
 static void confirm_answered(struct job *j, const struct kube_answer *answer)
@@ -317,7 +317,7 @@ static void confirm_answered(struct job *j, const struct kube_answer *answer)
 static void owner_answered(struct job *j, const struct kube_answer *answer)
 {
 	struct fault *f = &j->outcome.fault;
-	if (!goes_on(j) || recommendation_owner_read(&j->action, answer, &j->arena, f) != 0) {
+	if (!may_write_on(j) || recommendation_owner_read(&j->action, answer, &j->arena, f) != 0) {
 		end_sent(j);
 		return;
 	}
@@ -340,7 +340,7 @@ static void start_job(struct act *a, struct job_list *from, struct job *j)
 {
 	const struct action *x = &j->action;
 	job_list_remove(from, j);
-	if (!goes_on(j)) {
+	if (!may_write_on(j)) {
 		job_list_push(&a->over, j);
 		a->news = true;
 		return;
@@ -348,12 +348,12 @@ static void start_job(struct act *a, struct job_list *from, struct job *j)
 	job_list_push(&a->in_flight, j);
 	if (x->type == ACTION_PLACE && x->node_term_count > 0) {
 		const struct kube_path path = draft_pod_path(x, NULL);
-		ask(j, &path, live_answered);
+		request_read(j, &path, live_answered);
 	} else if (x->type == ACTION_GRANT && x->still.count > 0) {
 		confirm_next(j);
 	} else if (recommendation_reads_owner(x)) {
 		const struct kube_path path = recommendation_owner_path(x, &j->arena);
-		ask(j, &path, owner_answered);
+		request_read(j, &path, owner_answered);
 	} else if (read_is_all(x)) {
 		read_only(j);
 	} else if (surge_is_course(x)) {

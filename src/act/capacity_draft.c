@@ -35,7 +35,7 @@ static const struct {
 static const struct toleration tolerates_gpu = {.key = NAME_GPU_RESOURCE, .operator= "Exists" };
 
 /* The ConfigMap that owns capacity pods and companions, if it is known. */
-static int find_owner(const struct draft *d, struct owner *ret_owner, struct fault *ret_fault)
+static int pods_owner(const struct draft *d, struct owner *ret_owner, struct fault *ret_fault)
 {
 	if (text_empty(d->settings->owner_uid)) {
 		return fault_set(ret_fault, FAULT_TRANSIENT,
@@ -192,7 +192,7 @@ int create_capacity_draft(const struct action *x, struct draft *d, struct fault 
 {
 	struct build b;
 	struct owner owner;
-	if (find_owner(d, &owner, ret_fault) < 0 || make_pod(x, &owner, d, &b, ret_fault) < 0) {
+	if (pods_owner(d, &owner, ret_fault) < 0 || make_pod(x, &owner, d, &b, ret_fault) < 0) {
 		return -1;
 	}
 	make_labels(&b, NAME_CAPACITY);
@@ -259,7 +259,7 @@ int companion_draft(const struct action *x, struct draft *d, struct fault *ret_f
 {
 	struct build b;
 	struct owner owner;
-	if (find_owner(d, &owner, ret_fault) < 0 || make_pod(x, &owner, d, &b, ret_fault) < 0) {
+	if (pods_owner(d, &owner, ret_fault) < 0 || make_pod(x, &owner, d, &b, ret_fault) < 0) {
 		return -1;
 	}
 	make_labels(&b, NAME_COMPANION);

@@ -13,16 +13,6 @@
 #define CHECKPOINTS	"gpuusagecheckpoints"
 #define PLURAL_MAX	64
 
-/* Of the kinds that the sizer names: the kind in lower case and an s. */
-static const char *resource_of_kind(const char *kind, struct arena *a)
-{
-	char *text = arena_printf(a, "%.*ss", PLURAL_MAX, kind);
-	for (char *c = text; *c != '\0'; c++) {
-		*c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
-	}
-	return text;
-}
-
 bool recommendation_reads_owner(const struct action *x)
 {
 	return x->type == ACTION_CREATE_RECOMMENDATION && x->owner.api_version != NULL &&
@@ -31,9 +21,14 @@ bool recommendation_reads_owner(const struct action *x)
 
 struct kube_path recommendation_owner_path(const struct action *x, struct arena *a)
 {
+	/* Of the kinds that the sizer names: the kind in lower case and an s. */
+	char *resource = arena_printf(a, "%.*ss", PLURAL_MAX, x->owner.kind);
+	for (char *c = resource; *c != '\0'; c++) {
+		*c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+	}
 	return (struct kube_path){.group_version = x->owner.api_version,
 		.ns = x->ns,
-		.resource = resource_of_kind(x->owner.kind, a),
+		.resource = resource,
 		.name = x->owner.name};
 }
 

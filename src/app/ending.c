@@ -47,7 +47,7 @@ void ending_on_signals(struct controller *c)
 	}
 }
 
-static void begin_drain(struct controller *c, int64_t now)
+static void begin_ending(struct controller *c, int64_t now)
 {
 	c->ending = ENDING_DRAINS;
 	c->ending_by = now + SAVE_WAIT_MS;
@@ -64,7 +64,7 @@ static void ending_step(void *self, const struct turn *turn)
 	struct controller *c = self;
 	int64_t now = turn->now;
 	if (c->ending == ENDING_LINGERS && now >= c->ending_by) {
-		begin_drain(c, now);
+		begin_ending(c, now);
 	}
 	bool late = now >= c->ending_by;
 	if (c->ending == ENDING_DRAINS &&

@@ -318,7 +318,7 @@ static int read_config_file(struct options *o, const char *path, struct fault *f
 	return read_document(o, str_text(&text), text.len, path, f);
 }
 
-static void set_defaults(struct options *o)
+static void options_preset(struct options *o)
 {
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (set_value(o, &rows[i], rows[i].otherwise, NULL) < 0) {
@@ -384,7 +384,7 @@ int options_parse(int argc, char **argv, const char *(*get_env)(const char *),
 {
 	struct options o = {0};
 	const char *(*env)(const char *) = get_env != NULL ? get_env : system_env;
-	set_defaults(&o);
+	options_preset(&o);
 	/* Where the file is must be known before it is read; what it says yields to the rest. */
 	if (read_environment(&o, env, ret_fault) < 0 ||
 		read_flags(&o, argc, argv, true, ret_fault) < 0 ||
@@ -402,7 +402,7 @@ int options_parse_file(const char *text, size_t n, const char *name, struct opti
 	struct fault *ret_fault)
 {
 	struct options o = {0};
-	set_defaults(&o);
+	options_preset(&o);
 	if (read_document(&o, text, n, name, ret_fault) < 0) {
 		options_finish(&o);
 		return -1;

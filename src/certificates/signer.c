@@ -59,11 +59,6 @@ static void waiting_free(struct waiting *w)
 	}
 }
 
-static int64_t signer_now(const struct signer *s)
-{
-	return clock_mono(kube_clock(s->kube));
-}
-
 /* --- what waits --- */
 
 static struct waiting *take_at(struct signer *s, size_t at)
@@ -263,7 +258,7 @@ static void on_authority(void *data, const struct kube_answer *a)
 	arena_wipe(&s->arena);
 	if (!signed_now) {
 		/* It is not the fault of this one. */
-		s->next_at = signer_now(s) + AUTHORITY_AGAIN_MS;
+		s->next_at = clock_mono(kube_clock(s->kube)) + AUTHORITY_AGAIN_MS;
 		csr_failed(s, "an agent's certificate could not be signed", &f);
 		return;
 	}

@@ -40,7 +40,7 @@ struct works {
 };
 
 struct gpus {
-	uint32_t nodes, whole_pods, tenants;
+	uint32_t nodes, tenants;
 	int64_t gpus, whole, held, empty; /* held: by capacity pods; empty: without a tenant */
 	int64_t milli;			  /* of tenants */
 };

@@ -51,37 +51,34 @@ void rows_add(struct rows *rows, struct arena *a, const struct row *row)
 
 /* --- who waits --- */
 
-/* What the controller wrote on it; before that there is little to say. */
-static struct row wait_of_tenant(const struct pod *pod)
+static void add_pod(struct report *r, struct rows *rows, const struct pod *pod, const char *reason,
+	const char *message)
 {
-	struct row row = {.ns = pod->ns, .name = pod->name, .since_ms = pod->created_ms};
-	if (!pod_has_gate(pod, NAME_GATE) && pairs_get(&pod->notes, NOTE_GPU_UUID) == NULL) {
-		row.reason = "NoShare";
-		row.message =
-			"it has no share and not our gate, so nobody gives it one: delete it, "
-			"so that whoever made it makes it anew";
-	} else if (!pod_has_gate(pod, NAME_GATE)) {
-		row.reason = "NotBound";
-		row.message = "it has its share, and the scheduler has not bound it yet";
-	} else if (pod->placed.type == NULL || pod->placed.is_true) {
-		row.reason = "NotTold";
-		row.message = "the reason is written after ten seconds, where somebody leads";
-	} else {
-		row.reason = pod->placed.reason;
-		row.message = pod->placed.message;
-	}
-	return row;
+	const struct row row = {.ns = pod->ns,
+		.name = pod->name,
+		.reason = reason,
+		.message = message,
+		.since_ms = pod->created_ms};
+	rows_add(rows, &r->pods_arena, &row);
 }
 
-static struct row wait_of_whole(struct report *r, const struct pod *pod)
+/* What the controller wrote on it; before that there is little to say. */
+static void add_waiting_tenant(struct report *r, const struct pod *pod)
 {
-	return (struct row){.ns = pod->ns,
-		.name = pod->name,
-		.since_ms = pod->created_ms,
-		.reason = "Unschedulable",
-		.message = arena_printf(&r->pods_arena,
-			"it asks for %lld whole GPU%s: the scheduler's to place",
-			(long long)pod->gpus, pod->gpus == 1 ? "" : "s")};
+	bool gated = pod_has_gate(pod, NAME_GATE);
+	if (!gated && pairs_get(&pod->notes, NOTE_GPU_UUID) == NULL) {
+		add_pod(r, &r->waiting, pod, "NoShare",
+			"it has no share and not our gate, so nobody gives it one: delete it, "
+			"so that whoever made it makes it anew");
+	} else if (!gated) {
+		add_pod(r, &r->waiting, pod, "NotBound",
+			"it has its share, and the scheduler has not bound it yet");
+	} else if (pod->placed.type == NULL || pod->placed.is_true) {
+		add_pod(r, &r->waiting, pod, "NotTold",
+			"the reason is written after ten seconds, where somebody leads");
+	} else {
+		add_pod(r, &r->waiting, pod, pod->placed.reason, pod->placed.message);
+	}
 }
 
 /* --- who started whole --- */
@@ -108,17 +105,11 @@ static const struct namespace *namespace_of(const struct report *r, const struct
 	return n != NULL && n->known ? &n->noun : NULL;
 }
 
-static bool is_excluded(const struct pod *pod, const struct namespace *ns)
-{
-	struct policy_subject who = policy_subject_of(pod, ns);
-	return policy_choose(&(struct policy_set){0}, &who).excluded;
-}
-
 static enum reason whole_reason(const struct report *r, const struct pod *pod,
 	const struct ask *ask, struct explain_facts *ret_facts)
 {
-	const struct namespace *ns = namespace_of(r, pod);
-	if (is_excluded(pod, ns)) {
+	const struct policy_subject who = policy_subject_of(pod, namespace_of(r, pod));
+	if (policy_choose(&(struct policy_set){0}, &who).excluded) {
 		return REASON_EXCLUDED;
 	}
 	if (ask->bad_count > 0) {
@@ -133,53 +124,49 @@ static enum reason whole_reason(const struct report *r, const struct pod *pod,
 	return template_reason(r, pod, ret_facts);
 }
 
-static void note_whole(struct report *r, const struct pod *pod)
+static void add_whole(struct report *r, const struct pod *pod)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
 	struct ask ask = ask_read(pod, namespace_of(r, pod));
-	bool told = pod->placed.type != NULL && !pod->placed.is_true;
-	struct row row = {.ns = pod->ns,
-		.name = pod->name,
-		.since_ms = pod->created_ms,
-		.reason = pod->placed.reason,
-		.message = pod->placed.message};
-	if (!told && !ask_is_present(&ask)) {
+	struct explain_facts facts = {0};
+	if (pod->placed.type != NULL && !pod->placed.is_true) {
+		add_pod(r, &r->whole, pod, pod->placed.reason, pod->placed.message);
 		return;
 	}
-	if (!told) {
-		struct explain_facts facts = {0};
-		enum reason why = whole_reason(r, pod, &ask, &facts);
-		if (why == REASON_NONE) {
-			row.reason = "NotTold";
-			row.message = "whoever made it was warned why, or the webhook was not "
-				      "asked; kubectl create --dry-run=server asks again";
-		} else {
-			explain(&text, why, &facts);
-			row.reason = reason_name(why);
-			row.message = str_text(&text);
-		}
+	if (!ask_is_present(&ask)) {
+		return;
 	}
-	rows_add(&r->whole, &r->pods_arena, &row);
+	enum reason why = whole_reason(r, pod, &ask, &facts);
+	if (why == REASON_NONE) {
+		add_pod(r, &r->whole, pod, "NotTold",
+			"whoever made it was warned why, or the webhook was not asked; kubectl "
+			"create --dry-run=server asks again");
+		return;
+	}
+	explain(&text, why, &facts);
+	add_pod(r, &r->whole, pod, reason_name(why), str_text(&text));
 }
 
 void report_pod(struct report *r, const struct pod *pod)
 {
+	bool waits = text_empty(pod->node);
 	if (pod_is_terminal(pod) || pod->deleting_ms != 0 || pod_is_capacity(pod) ||
 		pod_is_probe(pod)) {
 		return;
 	}
 	if (pod_is_tenant(pod) || pod_has_gate(pod, NAME_GATE)) {
-		if (text_empty(pod->node)) {
-			struct row row = wait_of_tenant(pod);
-			rows_add(&r->waiting, &r->pods_arena, &row);
+		if (waits) {
+			add_waiting_tenant(r, pod);
 		}
 		return;
 	}
-	if (pod->unschedulable && text_empty(pod->node) && pod->gate_count == 0) {
-		struct row row = wait_of_whole(r, pod);
-		rows_add(&r->waiting, &r->pods_arena, &row);
+	if (pod->unschedulable && waits && pod->gate_count == 0) {
+		add_pod(r, &r->waiting, pod, "Unschedulable",
+			arena_printf(&r->pods_arena,
+				"it asks for %lld whole GPU%s: the scheduler's to place",
+				(long long)pod->gpus, pod->gpus == 1 ? "" : "s"));
 	}
-	note_whole(r, pod);
+	add_whole(r, pod);
 }
 
 /* --- agents --- */

@@ -69,7 +69,7 @@ static void count_nodes(const struct report *r, struct gpus *g)
 }
 
 /* One that nobody has been granted a share of. */
-static bool is_empty(const struct world_pod *wp)
+static bool has_no_tenant(const struct world_pod *wp)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 4096};
 	struct pod pod;
@@ -93,7 +93,6 @@ static void count_gpu_pod(const struct report *r, const struct world_pod *wp, st
 	}
 	switch (wp->gpu->class) {
 	case WORLD_WHOLE:
-		g->whole_pods++;
 		sum_add(&g->whole, wp->gpu->gpus);
 		return;
 	case WORLD_TENANT:
@@ -102,7 +101,7 @@ static void count_gpu_pod(const struct report *r, const struct world_pod *wp, st
 		return;
 	case WORLD_CAPACITY:
 		sum_add(&g->held, wp->gpu->gpus);
-		sum_add(&g->empty, is_empty(wp) ? wp->gpu->gpus : 0);
+		sum_add(&g->empty, has_no_tenant(wp) ? wp->gpu->gpus : 0);
 		return;
 	case WORLD_PENDING:
 	case WORLD_PROBE:
