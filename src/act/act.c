@@ -19,6 +19,8 @@
 #include "surge_draft.h"
 
 #define TOKEN_MS (1000 / ACT_CONDITIONS_PER_SECOND)
+/* The answer to a condition, if it is to be read. */
+#define WORD_ANSWER_MAX ((size_t)256 * 1024)
 
 struct act {
 	struct kube *kube;	 /* borrowed */

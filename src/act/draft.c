@@ -18,9 +18,8 @@ struct kube_path draft_pod_path(const struct action *x, const char *subresource)
 struct build draft_request(struct draft *d, enum wire_method method, const char *content_type,
 	const struct kube_path *path)
 {
-	d->method = method;
-	d->path = *path;
-	d->content_type = content_type;
+	d->write =
+		(struct kube_write){.method = method, .path = *path, .content_type = content_type};
 	return build_into(&d->body);
 }
 
@@ -153,13 +152,10 @@ int draft_end(struct build *b, struct fault *ret_fault)
 uint64_t draft_send(
 	const struct draft *d, struct kube *kube, int64_t timeout_ms, kube_done done, void *data)
 {
-	const struct kube_write write = {.method = d->method,
-		.path = d->path,
-		.content_type = d->content_type,
-		.body = str_text(&d->body),
-		.body_size = d->body.len,
-		.options = d->options,
-		.timeout_ms = timeout_ms};
+	struct kube_write write = d->write;
+	write.body = str_text(&d->body);
+	write.body_size = d->body.len;
+	write.timeout_ms = timeout_ms;
 	return kube_put(kube, &write, done, data);
 }
 

@@ -9,8 +9,6 @@
 #include "json/build.h"
 
 #define DRAFT_BODY_MAX (512 * 1024)
-/* The answer to a condition, if it is to be read. */
-#define WORD_ANSWER_MAX ((size_t)256 * 1024)
 
 struct act_settings {
 	char *image, *pull_policy, *owner_uid; /* owned; may be NULL */
@@ -27,11 +25,8 @@ struct draft {
 	 */
 	const json_t *live;
 
-	enum wire_method method;
-	struct kube_path path;
-	const char *content_type;
-	unsigned options; /* of kube_write */
-	struct str body;  /* empty at first */
+	struct kube_write write; /* all but the body */
+	struct str body;	 /* empty at first */
 };
 
 /* A deep copy; all of it in the arena. */

@@ -81,7 +81,7 @@ static struct build apply_status(
 {
 	const struct kube_path path = our_path(x, resource, x->name, "status");
 	struct build b = draft_begin(d, WIRE_PATCH, KUBE_APPLY_PATCH, &path);
-	d->options = KUBE_FORCE;
+	d->write.options = KUBE_FORCE;
 	build_text_at(&b, "apiVersion", OUR_API);
 	build_text_at(&b, "kind", kind);
 	draft_identity(&b, "metadata", x);

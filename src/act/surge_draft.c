@@ -257,7 +257,7 @@ static bool go_creating(
 		return false;
 	}
 	c->stage++;
-	c->draft.options = c->stage == CREATE_TRIES ? KUBE_DRY_RUN : 0;
+	c->draft.write.options = c->stage == CREATE_TRIES ? KUBE_DRY_RUN : 0;
 	j->call = draft_send(&c->draft, j->kube, write_ms, done, j);
 	return true;
 }
