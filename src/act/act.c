@@ -181,7 +181,7 @@ static int send_write(struct job *j, const json_t *live)
 	return rc;
 }
 
-/* Nothing went wrong so far, and we still lead. */
+/* May a write follow? Nothing went wrong so far, and we still lead. */
 static bool may_write_on(struct job *j)
 {
 	struct fault *f = &j->outcome.fault;
@@ -223,7 +223,7 @@ static void take_answered_pod(struct job *j, const struct kube_answer *answer)
 	}
 }
 
-/* There was a capacity pod of that name already. */
+/* A capacity pod of that name was there already. */
 static void read_back_answered(struct job *j, const struct kube_answer *answer)
 {
 	take_answered_pod(j, answer);
@@ -235,7 +235,7 @@ static void read_back_answered(struct job *j, const struct kube_answer *answer)
 	end_sent(j);
 }
 
-/* Of an action that only reads. */
+/* The answer to an action that only reads. */
 static void read_answered(struct job *j, const struct kube_answer *answer)
 {
 	read_take(&j->action, answer, &j->arena, &j->outcome);
@@ -326,7 +326,7 @@ static void owner_answered(struct job *j, const struct kube_answer *answer)
 	go_on_writing(j, NULL);
 }
 
-/* The next request of it, or its end. */
+/* A surge's next request, or its end. */
 static void continue_surge(struct job *j, const struct kube_answer *answer)
 {
 	j->answered = continue_surge;
@@ -337,7 +337,7 @@ static void continue_surge(struct job *j, const struct kube_answer *answer)
 
 /* --- sending --- */
 
-/* Out of its queue and on its way, or over. */
+/* The job leaves its queue and is on its way, or over. */
 static void start_job(struct act *a, struct job_list *from, struct job *j)
 {
 	const struct action *x = &j->action;

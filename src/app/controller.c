@@ -258,7 +258,7 @@ static void make_control(struct controller *c)
 	c->recorder = recorder_create(&recorder, c->clock, c->control.engine);
 }
 
-static bool gathered(void *data, const char *group, struct sizer_gathered *ret)
+static bool gathered_by_group(void *data, const char *group, struct sizer_gathered *ret)
 {
 	const struct controller *c = data;
 	return sizer_gathers(rightsizing_sizer(c->control.rightsizing), group, ret);
@@ -270,7 +270,7 @@ static void add_readers(struct controller *c)
 	struct control *k = &c->control;
 	struct parts *p = &k->parts;
 	const struct world *world = engine_world(k->engine);
-	const struct group_status_config groups = {c->kube, k->groups, gathered, c};
+	const struct group_status_config groups = {c->kube, k->groups, gathered_by_group, c};
 	const struct zones_config zones = {
 		c->options.zoneinfo, c->clock, world, k->around, k->events};
 	parts_add(p, &connection_part, c);

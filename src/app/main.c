@@ -60,7 +60,7 @@ static const struct command commands[] = {
 	{"version", version_main, "says which version this is"},
 };
 
-static void usage(FILE *to)
+static void print_usage(FILE *to)
 {
 	fputs("usage: aliquot COMMAND [options]\n\n", to);
 	for (size_t i = 0; i < COUNT_OF(commands); i++) {
@@ -89,12 +89,12 @@ int main(int argc, char **argv)
 	decode_setup();
 	map_key_draw(rng_system_seed(), rng_system_seed());
 	if (argc < 2) {
-		usage(stderr);
+		print_usage(stderr);
 		return 2;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 		strcmp(argv[1], "help") == 0) {
-		usage(stdout);
+		print_usage(stdout);
 		return 0;
 	}
 	const char *name = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
@@ -104,6 +104,6 @@ int main(int argc, char **argv)
 		}
 	}
 	fprintf(stderr, "aliquot: there is no command \"%.60s\"\n\n", argv[1]);
-	usage(stderr);
+	print_usage(stderr);
 	return 2;
 }

@@ -128,7 +128,7 @@ static struct record *zone_record(struct zones *z, const char *name)
 	return &z->records.items[z->records.count - 1];
 }
 
-static void load(struct zones *z, struct record *r, int64_t now)
+static void load_zone(struct zones *z, struct record *r, int64_t now)
 {
 	struct zone zone;
 	r->fault = (struct fault){0};
@@ -172,7 +172,7 @@ static void look_at_window(struct zones *z, const struct policy *p, const char *
 	}
 	r->seen = z->look;
 	if (now >= r->next_at) {
-		load(z, r, now);
+		load_zone(z, r, now);
 	}
 	if (tells && r->read == z->look && !r->known) {
 		warn_of_zone(z, p, name, r->fault.message);

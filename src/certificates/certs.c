@@ -147,7 +147,7 @@ static bool make_leaf(struct certs *c, struct secret *s)
 	return leaf_issue(s, &authority, &spec, &c->arena);
 }
 
-/* 4 to 6: the slow change from one authority to the next. False: nothing is due. */
+/* Steps 4 to 6: the slow change from one authority to the next. False: nothing is due. */
 static bool rotate_authority(struct certs *c, struct secret *s)
 {
 	struct tls_validity leaf;
@@ -175,9 +175,9 @@ static bool rotate_authority(struct certs *c, struct secret *s)
 	return write_secret(c, s, "the former authority is not needed any more");
 }
 
-/* 1: with one that cannot issue nothing else here would ever come right. Replicas go on with the
- * former leaf until they read the next one: what the API server trusts now stays trusted beside the
- * new authority, for a day. */
+/* Step 1: with an authority that cannot issue nothing else here would ever come right. Replicas go
+ * on with the former leaf until they read the next one: what the API server trusts now stays
+ * trusted beside the new authority, for a day. */
 static bool replace_authority(struct certs *c)
 {
 	const struct secret *old = &c->secret;
@@ -195,8 +195,8 @@ static bool replace_authority(struct certs *c)
 	       write_secret(c, &s, "there is no authority that can issue");
 }
 
-/* What is first due. False: nothing is, or it could not be made. */
-static bool lead(struct certs *c)
+/* Does the first step that is due. False: none is, or it could not be done. */
+static bool do_what_is_due(struct certs *c)
 {
 	struct secret s = c->secret;
 	struct tls_pair authority = leaf_authority(&s);
@@ -262,7 +262,7 @@ static void on_webhook_config(void *data, const struct kube_answer *a)
 			LOG_S("name", NAME_WEBHOOK_CONFIG), LOG_S("entry", NAME_WEBHOOK_ENTRY));
 	} else {
 		keep_namespaces(c, a);
-		if (!lead(c)) {
+		if (!do_what_is_due(c)) {
 			certs_pause(c, PASS_EVERY_MS);
 		}
 		return;
@@ -292,7 +292,7 @@ static void serve_leaf(struct certs *c)
 }
 
 /* What cannot be read is not taken for no authority: what was trusted before stays so. */
-static void trust(struct certs *c)
+static void keep_trusted(struct certs *c)
 {
 	CLEANUP(str_finish) struct str bundle = STR_INIT(PATCH_MAX_BYTES);
 	size_t count = 0;
@@ -320,7 +320,7 @@ static void on_certs_secret(void *data, const struct kube_answer *a)
 		return;
 	}
 	serve_leaf(c);
-	trust(c);
+	keep_trusted(c);
 	if (!c->leads) {
 		certs_pause(c, c->served != NULL ? PASS_EVERY_MS : PASS_SOON_MS * 10);
 		return;

@@ -61,7 +61,7 @@ static void waiting_free(struct waiting *w)
 
 /* --- what waits --- */
 
-static struct waiting *take_at(struct signer *s, size_t at)
+static struct waiting *waiting_take(struct signer *s, size_t at)
 {
 	struct waiting *w = s->waiting.items[at];
 	s->waiting.count--;
@@ -74,7 +74,7 @@ static void drop_uid(struct signer *s, const char *uid)
 {
 	for (size_t i = s->waiting.count; i-- > 0;) {
 		if (text_equals(s->waiting.items[i]->csr.uid, uid)) {
-			waiting_free(take_at(s, i));
+			waiting_free(waiting_take(s, i));
 		}
 	}
 }
@@ -90,7 +90,7 @@ static bool drop_of_asker(struct signer *s, const struct csr *csr)
 			if (other->created_ms > csr->created_ms) {
 				return false;
 			}
-			waiting_free(take_at(s, i));
+			waiting_free(waiting_take(s, i));
 		}
 	}
 	return true;
@@ -231,7 +231,7 @@ static void on_csr_written(void *data, const struct kube_answer *a)
 	}
 }
 
-static int sign(struct signer *s, const struct kube_answer *a, struct fault *f)
+static int sign_request(struct signer *s, const struct kube_answer *a, struct fault *f)
 {
 	struct secret secret;
 	struct judge_leaf leaf;
@@ -254,7 +254,7 @@ static void on_authority(void *data, const struct kube_answer *a)
 	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX_BYTES);
 	struct fault f = a->fault;
 	s->call = 0;
-	bool signed_now = f.kind == FAULT_NONE && sign(s, a, &f) == 0;
+	bool signed_now = f.kind == FAULT_NONE && sign_request(s, a, &f) == 0;
 	arena_wipe(&s->arena);
 	if (!signed_now) {
 		/* It is not the fault of this one. */
@@ -270,7 +270,7 @@ static void on_authority(void *data, const struct kube_answer *a)
 	csr_write(s, SIGNER_APPROVES, &body);
 }
 
-static void deny(struct signer *s, const struct fault *why)
+static void deny_request(struct signer *s, const struct fault *why)
 {
 	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX_BYTES);
 	const struct csr *csr = &s->now->csr;
@@ -312,13 +312,13 @@ static void csr_begin(struct signer *s, struct waiting *w, int64_t now)
 	s->turn_at = s->next_at = now + PACE_MS;
 	s->now = w;
 	if (judge(&w->csr, s->agent_ns, &leaf, &f) < 0) {
-		deny(s, &f);
+		deny_request(s, &f);
 	} else {
 		s->call = kube_get(s->kube, &leaf_authority_path, on_authority, s);
 	}
 }
 
-static void take_turn(struct signer *s, int64_t now)
+static void begin_next(struct signer *s, int64_t now)
 {
 	if (s->now != NULL || now < s->turn_at) {
 		return;
@@ -327,7 +327,7 @@ static void take_turn(struct signer *s, int64_t now)
 	for (size_t i = 0; i < s->waiting.count; i++) {
 		int64_t at = turn_of(s, s->waiting.items[i]);
 		if (at <= now) {
-			csr_begin(s, take_at(s, i), now);
+			csr_begin(s, waiting_take(s, i), now);
 			return;
 		}
 		s->turn_at = time_min(s->turn_at, at);
@@ -371,7 +371,7 @@ static void signer_step(void *self, const struct turn *turn)
 		start_signing(s);
 	}
 	reflector_step(s->reflector, turn->now);
-	take_turn(s, turn->now);
+	begin_next(s, turn->now);
 	if (s->missed && s->now == NULL && s->waiting.count == 0) {
 		s->missed = false;
 		reflector_relist(s->reflector);

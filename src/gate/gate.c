@@ -56,7 +56,8 @@ static bool is_late(const struct gate_look *look, const struct world_pod *p)
 	return reason_is_ours(t->told) && wall - t->told_ms >= TOLD_MS && !passed_by;
 }
 
-/* NULL: there are too many. One that is closed or was lately is kept: it goes on where it was. */
+/* The room of a namespace, made where it has none; NULL: there are too many. A room that is closed
+ * or was lately is kept: it goes on where it was. */
 static struct gate_room *room_make(struct gate *g, const char *ns)
 {
 	struct gate_room *found = NULL;
@@ -91,7 +92,7 @@ static void count_late(struct gate *g, const struct world_pod *p)
 	}
 }
 
-/* One walk over the tenants, as far as `left` goes. True: at its end. */
+/* A walk over the tenants, as far as `left` goes. True: at its end. */
 static bool walk_tenants(struct gate *g, uint32_t *left)
 {
 	struct gate_look *look = &g->look;
@@ -130,8 +131,8 @@ static void draw_conclusions(struct gate *g, int64_t now)
 	trial_step(&g->running, g->look.late > 0, g->sign, now);
 }
 
-/* A Lease that was given back is ours in a moment, if we take part: what we convert meanwhile we
- * place. */
+/* Does anybody lead? A Lease that was given back is ours in a moment, if we take part: what we
+ * convert meanwhile we place. */
 static bool somebody_leads(const struct gate *g, int64_t now)
 {
 	int64_t age = election_age_ms(g->election, now);

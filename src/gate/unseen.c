@@ -18,7 +18,7 @@ static uint64_t key_of_owner(const struct pod *pod)
 	return key_pair(text_or(pod->ns, ""), text_or(pod->owner.uid, ""));
 }
 
-/* No owner has such a uid. */
+/* The key of a namespace itself: no owner has such a uid. */
 static uint64_t key_of_all(const char *ns)
 {
 	return key_pair(text_or(ns, ""), "/");
@@ -73,7 +73,7 @@ static size_t count_closed(const struct unseen *u, const char *ns, int64_t now)
 	return count;
 }
 
-/* The watch would have shown it. */
+/* Is a pod of the owner missed? The watch would have shown it. */
 static bool is_missed(const struct unseen *u, const struct unseen_owner *o, int64_t now)
 {
 	int64_t silent_since = larger_of(u->heard_at, o->since);

@@ -85,7 +85,7 @@ static void put_message(struct str *line, const char *message)
 	}
 }
 
-/* Of a list, those that are not shown. */
+/* How many of a list are not shown. */
 static void put_more(struct page *p, uint32_t total)
 {
 	if (total > SHOWN_MAX) {
