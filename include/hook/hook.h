@@ -10,21 +10,17 @@
 #include "base/metric.h"
 #include "base/str.h"
 #include "model/pod.h"
-#include "model/policy.h"
 #include "model/reason.h"
 #include "model/unfit.h"
 #include "owner/groups.h"
-#include "size/policy_resolution.h"
+#include "size/admit.h"
 #include "world/advice.h"
 
 /* What the hook may ask; each answer is borrowed until the hook returns. */
 struct hook_view {
 	void *data; /* borrowed, handed back to each function */
-	const struct namespace *(*namespace_find)(void *data, const char *name); /* NULL: unknown */
-	struct policy_set (*policies)(void *data);
-	bool (*limits_gpus)(void *data, const char *ns);
-	/* A ResourceQuota that covers the pod and allows no GPU; NULL: none does */
-	const char *(*zero_quota)(void *data, const struct pod *pod);
+	/* Says of `pod` where it comes to: `ns`, `home`, `policies`, `limits_gpus`, `zero_quota` */
+	void (*place_of)(void *data, struct admit_input *in);
 	/* NULL: there are none */
 	const struct groups *(*groups)(void *data);
 	const struct owner_port *owners; /* borrowed; NULL: nobody knows more than the pod says */

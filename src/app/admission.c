@@ -1,35 +1,25 @@
 /* What admission sees of the world. */
 #include "admission.h"
 
+#include "model/names.h"
 #include "world/sightings.h"
 
-static const struct namespace *view_namespace(void *data, const char *name)
+/* NULL: it is not known. */
+static const struct namespace *noun_of(const struct world_namespace *n)
 {
-	struct controller *c = data;
-	const struct world_namespace *n =
-		world_namespace_find(engine_world(c->control.engine), name);
 	return n != NULL && n->known ? &n->noun : NULL;
 }
 
-static struct policy_set view_policies(void *data)
+static void view_place(void *data, struct admit_input *in)
 {
-	struct controller *c = data;
-	struct policy_set set;
-	set.items = world_policies(engine_world(c->control.engine), &set.count);
-	return set;
-}
-
-static bool view_limits(void *data, const char *ns)
-{
-	struct controller *c = data;
-	const struct world_namespace *n = world_namespace_find(engine_world(c->control.engine), ns);
-	return n != NULL && n->gpu_limits > 0;
-}
-
-static const char *view_zero_quota(void *data, const struct pod *pod)
-{
-	struct controller *c = data;
-	return world_zero_quota(engine_world(c->control.engine), pod);
+	const struct controller *c = data;
+	const struct world *w = engine_world(c->control.engine);
+	const struct world_namespace *ns = world_namespace_find(w, in->pod->ns);
+	in->ns = noun_of(ns);
+	in->home = noun_of(world_namespace_find(w, NAME_NAMESPACE));
+	in->policies.items = world_policies(w, &in->policies.count);
+	in->limits_gpus = ns != NULL && ns->gpu_limits > 0;
+	in->zero_quota = world_zero_quota(w, in->pod);
 }
 
 static const struct groups *view_groups(void *data)
@@ -131,10 +121,7 @@ struct sizer_admission admission_port(struct controller *c)
 struct hook_view admission_view(struct controller *c)
 {
 	return (struct hook_view){.data = c,
-		.namespace_find = view_namespace,
-		.policies = view_policies,
-		.limits_gpus = view_limits,
-		.zero_quota = view_zero_quota,
+		.place_of = view_place,
 		.groups = view_groups,
 		.owners = owners_known(c->owners),
 		.recommendation = view_recommendation,

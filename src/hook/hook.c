@@ -150,15 +150,10 @@ static struct admit_input review_input(
 	const struct review *r = &h->review;
 	struct admit_input in = {
 		.pod = &r->pod,
-		.ns = view->namespace_find(view->data, r->pod.ns),
-		.home = view->namespace_find(view->data, NAME_NAMESPACE),
-		.policies = view->policies(view->data),
 		.schedulers = (const char *const *)h->schedulers,
 		.scheduler_count = h->scheduler_count,
 		.runtime_class = h->runtime_class,
 		.runtime_selector = h->runtime_selector,
-		.limits_gpus = view->limits_gpus(view->data, r->pod.ns),
-		.zero_quota = view->zero_quota(view->data, &r->pod),
 		.meets_others = r->pod.neighbour_count > 0 && view->meets_others != NULL &&
 				view->meets_others(view->data, &r->pod),
 		.in_group = r->group_note,
@@ -172,6 +167,7 @@ static struct admit_input review_input(
 		.workload = workload,
 		.mps_unlabelled = h->mps_unlabelled,
 	};
+	view->place_of(view->data, &in);
 	workload_of(view->groups(view->data), view->owners, &r->pod, &h->review.arena, workload);
 	in.cannot = why_not_now(h, in.ns);
 	/* Nothing is told of a namespace that does not exist. */

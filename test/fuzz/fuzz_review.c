@@ -22,30 +22,14 @@ struct cluster {
 	enum reason cannot;
 };
 
-static const struct namespace *find_namespace(void *data, const char *name)
+static void say_place(void *data, struct admit_input *in)
 {
 	struct cluster *c = data;
-	c->ns.name = name;
-	return c->unknown ? NULL : &c->ns;
-}
-
-static struct policy_set get_policies(void *data)
-{
-	const struct cluster *c = data;
-	return (struct policy_set){c->list, c->policy.name != NULL ? 1 : 0};
-}
-
-static bool limits_gpus(void *data, const char *ns)
-{
-	const struct cluster *c = data;
-	(void)ns;
-	return c->limits;
-}
-
-static const char *zero_quota(void *data, const struct pod *pod)
-{
-	const struct cluster *c = data;
-	return c->limits ? pod->ns : NULL;
+	c->ns.name = NAME_NAMESPACE;
+	in->ns = in->home = c->unknown ? NULL : &c->ns;
+	in->policies = (struct policy_set){c->list, c->policy.name != NULL ? 1 : 0};
+	in->limits_gpus = c->limits;
+	in->zero_quota = c->limits ? in->pod->ns : NULL;
 }
 
 static const struct groups *get_groups(void *data)
@@ -102,10 +86,7 @@ static struct hook *hook_of(struct cluster *c, unsigned how, struct metric_regis
 		.sizing.max_percent = 90,
 		.max_tenants = 8};
 	struct hook_config config = {.view = {.data = c,
-					     .namespace_find = find_namespace,
-					     .policies = get_policies,
-					     .limits_gpus = limits_gpus,
-					     .zero_quota = zero_quota,
+					     .place_of = say_place,
 					     .groups = get_groups,
 					     .recommendation = get_advice,
 					     .unshared = unshared,

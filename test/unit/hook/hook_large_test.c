@@ -21,30 +21,10 @@ static void *make_counted(size_t size)
 
 static const struct namespace team = {.name = "team"};
 
-static const struct namespace *find_namespace(void *data, const char *name)
+static void say_place(void *data, struct admit_input *in)
 {
 	(void)data;
-	return text_equals(name, team.name) ? &team : NULL;
-}
-
-static struct policy_set get_policies(void *data)
-{
-	(void)data;
-	return (struct policy_set){0};
-}
-
-static bool limits_gpus(void *data, const char *ns)
-{
-	(void)data;
-	(void)ns;
-	return false;
-}
-
-static const char *zero_quota(void *data, const struct pod *pod)
-{
-	(void)data;
-	(void)pod;
-	return NULL;
+	in->ns = text_equals(in->pod->ns, team.name) ? &team : NULL;
 }
 
 static const struct groups *get_groups(void *data)
@@ -88,10 +68,7 @@ static void bed_init(struct bed *b)
 	*b = (struct bed){.metrics = metric_registry_create(),
 		.body = STR_INIT(8 << 20),
 		.out = STR_INIT(8 << 20)};
-	struct hook_config config = {.view = {.namespace_find = find_namespace,
-					     .policies = get_policies,
-					     .limits_gpus = limits_gpus,
-					     .zero_quota = zero_quota,
+	struct hook_config config = {.view = {.place_of = say_place,
 					     .groups = get_groups,
 					     .recommendation = get_advice,
 					     .unshared = is_unshared,

@@ -31,30 +31,17 @@ struct cluster {
 	struct hook *hook;
 };
 
-static const struct namespace *find_namespace(void *data, const char *name)
+static void say_place(void *data, struct admit_input *in)
 {
 	const struct cluster *c = data;
-	return text_equals(name, NAME_NAMESPACE)	      ? &c->home
-	       : !c->unknown && text_equals(name, c->ns.name) ? &c->ns
-							      : NULL;
-}
-
-static struct policy_set get_policies(void *data)
-{
-	const struct cluster *c = data;
-	return (struct policy_set){c->list, c->policy.name != NULL ? 1 : 0};
-}
-
-static bool limits_gpus(void *data, const char *ns)
-{
-	const struct cluster *c = data;
-	return c->limits && text_equals(ns, c->ns.name);
-}
-
-static const char *zero_quota(void *data, const struct pod *pod)
-{
-	const struct cluster *c = data;
-	return c->zero && text_equals(pod->ns, c->ns.name) ? "gpus" : NULL;
+	bool own = text_equals(in->pod->ns, c->ns.name);
+	in->ns = text_equals(in->pod->ns, NAME_NAMESPACE) ? &c->home
+		 : !c->unknown && own			  ? &c->ns
+							  : NULL;
+	in->home = &c->home;
+	in->policies = (struct policy_set){c->list, c->policy.name != NULL ? 1 : 0};
+	in->limits_gpus = c->limits && own;
+	in->zero_quota = c->zero && own ? "gpus" : NULL;
 }
 
 static const struct groups *get_groups(void *data)
@@ -124,9 +111,8 @@ static void cluster_init(struct cluster *c)
 	c->ns.notes.items = c->notes;
 	c->list[0] = &c->policy;
 	struct hook_config config = {
-		.view = {c, find_namespace, get_policies, limits_gpus, zero_quota, get_groups, NULL,
-			get_advice, unshared, meets_others, may_convert, refused, converted,
-			basic_group},
+		.view = {c, say_place, get_groups, NULL, get_advice, unshared, meets_others,
+			may_convert, refused, converted, basic_group},
 		.metrics = c->metrics,
 		.runtime_class = "nvidia",
 		.notes_names = true};
