@@ -13,13 +13,12 @@ static const struct namespace *noun_of(const struct world_namespace *n)
 static void view_place(void *data, struct admit_input *in)
 {
 	const struct controller *c = data;
-	const struct world *w = engine_world(c->control.engine);
-	const struct world_namespace *ns = world_namespace_find(w, in->pod->ns);
+	const struct world_namespace *ns = world_namespace_find(c->world, in->pod->ns);
 	in->ns = noun_of(ns);
-	in->home = noun_of(world_namespace_find(w, NAME_NAMESPACE));
-	in->policies.items = world_policies(w, &in->policies.count);
+	in->home = noun_of(world_namespace_find(c->world, NAME_NAMESPACE));
+	in->policies.items = world_policies(c->world, &in->policies.count);
 	in->limits_gpus = ns != NULL && ns->gpu_limits > 0;
-	in->zero_quota = world_zero_quota(w, in->pod);
+	in->zero_quota = world_zero_quota(c->world, in->pod);
 }
 
 static const struct groups *view_groups(void *data)
@@ -43,14 +42,14 @@ static const struct advised *view_recommendation(void *data, const struct worklo
 static bool view_meets_others(void *data, const struct pod *pod)
 {
 	struct controller *c = data;
-	return world_meets_others(engine_world(c->control.engine), pod);
+	return world_meets_others(c->world, pod);
 }
 
 static bool view_unshared(
 	void *data, const struct pod *pod, const struct pairs *class, struct unfit_tally *ret_why)
 {
 	struct controller *c = data;
-	return pools_refuse(c->pools, engine_world(c->control.engine), pod, class, ret_why);
+	return pools_refuse(c->pools, c->world, pod, class, ret_why);
 }
 
 static enum reason view_may_convert(void *data, const char *ns)

@@ -250,6 +250,7 @@ static void make_control(struct controller *c)
 		.on_action = on_action,
 		.act = {on_outcome, on_write_ms, on_term}};
 	control_init(&c->control, &config, &port);
+	c->world = engine_world(c->control.engine);
 	/* In memory the journal can only be read through the debug pages: without them it would be
 	 * kept for nobody. */
 	const struct recorder_config recorder = {.dir = o->journal,
@@ -269,17 +270,16 @@ static void add_readers(struct controller *c)
 {
 	struct control *k = &c->control;
 	struct parts *p = &k->parts;
-	const struct world *world = engine_world(k->engine);
 	const struct group_status_config groups = {c->kube, k->groups, gathered_by_group, c};
 	const struct zones_config zones = {
-		c->options.zoneinfo, c->clock, world, k->around, k->events};
+		c->options.zoneinfo, c->clock, c->world, k->around, k->events};
 	parts_add(p, &connection_part, c);
 	parts_add(p, &versions_part, c);
 	parts_add(p, &errands_part, c);
 	parts_add(p, &volumes_part,
-		volumes_create(c->kube, world, rng_system_seed(), on_seen_change, c));
+		volumes_create(c->kube, c->world, rng_system_seed(), on_seen_change, c));
 	c->owners = parts_add(p, &owners_part, owners_create(c->kube));
-	c->follow = (struct follow){.world = world, .owners = owners_port(c->owners)};
+	c->follow = (struct follow){.world = c->world, .owners = owners_port(c->owners)};
 	parts_add(p, &follow_part, &c->follow);
 	parts_add(p, &zones_part, zones_create(&zones));
 	parts_add(p, &group_status_part, group_status_create(&groups));
@@ -301,8 +301,7 @@ static void add_doors(struct controller *c)
 	c->canary = parts_add(p, &canary_part, canary_create(c->kube));
 	c->access = parts_add(p, &access_part, access_create(c->kube));
 	parts_add(p, &reach_part, c);
-	c->gate = (struct gate){
-		.world = engine_world(k->engine), .election = k->election, .clock = c->clock};
+	c->gate = (struct gate){.world = c->world, .election = k->election, .clock = c->clock};
 	parts_add(p, &gate_part, &c->gate);
 	parts_add(p, &ending_part, c);
 }
@@ -312,7 +311,7 @@ static int begin_rightsizing(struct controller *c, struct fault *f)
 	struct usages_config usages = {.loop = c->loop,
 		.clock = c->clock,
 		.metrics = c->metrics,
-		.world = engine_world(c->control.engine),
+		.world = c->world,
 		.options = &c->options};
 	c->usages = parts_add(&c->control.parts, &usages_part, usages_create(&usages, f));
 	if (c->usages == NULL) {

@@ -55,6 +55,7 @@ struct controller {
 	struct link *link;
 	struct kube *kube; /* borrowed from the link */
 	struct control control;
+	const struct world *world; /* borrowed from its engine */
 	/* of its parts */
 	struct owners *owners; /* who stands above the owners of pods */
 	struct follow follow;  /* asks it about those that are known */

@@ -26,9 +26,8 @@ static void serve_health(void *data, const struct server_request *r, struct serv
 static void serve_ready(void *data, const struct server_request *r, struct server_reply *reply)
 {
 	const struct controller *c = data;
-	const struct world *w = engine_world(c->control.engine);
 	(void)r;
-	bool ready = c->ending == ENDING_NOT && world_all_synced(w) && c->webhook != NULL &&
+	bool ready = c->ending == ENDING_NOT && world_all_synced(c->world) && c->webhook != NULL &&
 		     gate_acquainted(&c->gate);
 	reply->status = ready ? 200 : 503;
 	if (c->ending != ENDING_NOT) {
@@ -42,7 +41,7 @@ static void serve_ready(void *data, const struct server_request *r, struct serve
 	}
 	for (int k = 0; k < KIND_REQUIRED; k++) {
 		str_append_format(&reply->body, "%s %s\n", kind_name((enum kind)k),
-			world_synced(w, (enum kind)k) ? "synced" : "not synced");
+			world_synced(c->world, (enum kind)k) ? "synced" : "not synced");
 	}
 }
 
@@ -97,15 +96,14 @@ static void update_decisions(struct controller *c)
 /* One series a node that was ever asked about. */
 static void update_unhealthy(struct controller *c, uint32_t node, uint32_t bad)
 {
-	const struct world *w = engine_world(c->control.engine);
 	CLEANUP(str_finish) struct str labels = STR_INIT(1024);
 	while (c->unhealthy_shown.count <= node) {
 		VEC_PUSH(&c->unhealthy_shown, false);
 	}
 	bool *shown = &c->unhealthy_shown.items[node];
-	*shown = *shown || bad > 0 || world_state_of(w, node) != NULL;
+	*shown = *shown || bad > 0 || world_state_of(c->world, node) != NULL;
 	if (*shown) {
-		metric_label(&labels, "node", world_node_at(w, node)->name);
+		metric_label(&labels, "node", world_node_at(c->world, node)->name);
 		set_gauge(c, "aliquot_unhealthy_gpus",
 			"GPUs that get no new tenants because their agent says that they are not "
 			"healthy.",
@@ -115,11 +113,10 @@ static void update_unhealthy(struct controller *c, uint32_t node, uint32_t bad)
 
 static void update_agents(struct controller *c)
 {
-	const struct world *w = engine_world(c->control.engine);
 	bool leads = control_leads(&c->control);
 	struct agents_counts n;
-	for (uint32_t i = 0; i < world_node_slots(w); i++) {
-		const char *node = world_node_at(w, i)->name;
+	for (uint32_t i = 0; i < world_node_slots(c->world); i++) {
+		const char *node = world_node_at(c->world, i)->name;
 		update_unhealthy(c, i, leads ? engine_unhealthy(c->control.engine, node) : 0);
 	}
 	agents_count(c->agents, &n);
@@ -223,7 +220,6 @@ static void update_around(struct controller *c)
 static void update_metrics(struct controller *c)
 {
 	const struct engine_report *r = engine_report(c->control.engine);
-	const struct world *w = engine_world(c->control.engine);
 	update_decisions(c);
 	update_agents(c);
 	update_usage(c);
@@ -236,10 +232,11 @@ static void update_metrics(struct controller *c)
 		"Basic PodGroups that were not kept, too many.", NULL,
 		podgroups_unkept(c->control.pod_groups));
 	set_gauge(c, "aliquot_tenants", "Tenants known.", NULL,
-		(int64_t)world_class_count(w, WORLD_TENANT));
-	set_gauge(c, "aliquot_pods", "Pods in the cache.", NULL, (int64_t)world_pod_count(w));
+		(int64_t)world_class_count(c->world, WORLD_TENANT));
+	set_gauge(
+		c, "aliquot_pods", "Pods in the cache.", NULL, (int64_t)world_pod_count(c->world));
 	set_gauge(c, "aliquot_pods_cut", "GPU pods that say more than is kept of them.", NULL,
-		(int64_t)world_cut_count(w));
+		(int64_t)world_cut_count(c->world));
 	set_gauge(c, "aliquot_leader", "1 while this replica leads.", NULL,
 		control_leads(&c->control) ? 1 : 0);
 	set_gauge(c, "aliquot_writes_in_flight", "Writes under way.", NULL,
@@ -265,8 +262,7 @@ static void serve_metrics(void *data, const struct server_request *r, struct ser
 	metric_write(c->metrics, &reply->body);
 	if (control_leads(&c->control)) {
 		const struct sizer *sizer = rightsizing_sizer(c->control.rightsizing);
-		bills_write(
-			sizer, engine_world(c->control.engine), c->options.currency, &reply->body);
+		bills_write(sizer, c->world, c->options.currency, &reply->body);
 		strangers_write(sizer_strangers(sizer), &reply->body);
 	}
 }
@@ -326,24 +322,23 @@ static void write_quotas(struct build *b, const struct world *w)
 static void on_dump(void *data, const struct server_request *r, struct server_reply *reply)
 {
 	struct controller *c = data;
-	const struct world *w = engine_world(c->control.engine);
 	(void)r;
 	size_t gpu_pods = 0;
 	for (int i = 0; i < WORLD_CLASSES; i++) {
-		gpu_pods += world_class_count(w, (enum world_class)i);
+		gpu_pods += world_class_count(c->world, (enum world_class)i);
 	}
 	reply->content_type = "application/json";
 	struct build b = build_into(&reply->body);
 	build_begin_object(&b);
-	build_bool_at(&b, "synced", world_all_synced(w));
+	build_bool_at(&b, "synced", world_all_synced(c->world));
 	build_bool_at(&b, "leads", control_leads(&c->control));
 	build_text_at(&b, "holder", election_holder(c->control.election));
 	build_i64_at(&b, "term", election_term(c->control.election));
-	build_i64_at(&b, "pods", (int64_t)world_pod_count(w));
+	build_i64_at(&b, "pods", (int64_t)world_pod_count(c->world));
 	build_i64_at(&b, "gpu_pods", (int64_t)gpu_pods);
-	write_nodes(&b, w);
-	write_tenants(&b, w);
-	write_quotas(&b, w);
+	write_nodes(&b, c->world);
+	write_tenants(&b, c->world);
+	write_quotas(&b, c->world);
 	build_end(&b);
 }
 
