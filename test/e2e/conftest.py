@@ -11,6 +11,7 @@ import os
 
 import pytest
 
+import agents
 import dealing
 import invariants
 from api import ApiError
@@ -149,3 +150,10 @@ def name(request):
     """name(): a pod name that no other pod has, not even one that the test before left to its kubelet."""
     base = request.node.name.split("[")[0].removeprefix("test_").replace("_", "-")[:40].strip("-")
     return lambda: "%s-%d" % (base, next(NUMBERS[base]))
+
+
+@pytest.fixture(name="agents_on")
+def fixture_agents_on(stack):
+    """agents_on(node, …): the product's agents on these nodes, until the test ends."""
+    yield lambda *nodes, **more: agents.start_product(stack, nodes, **more)
+    agents.end_product(stack)

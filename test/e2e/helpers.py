@@ -32,6 +32,11 @@ def placed(pod):
     return next((c for c in pod["status"].get("conditions", []) if c["type"] == P + "Placed"), {})
 
 
+def is_unschedulable(pod):
+    return any(c["type"] == "PodScheduled" and c.get("reason") == "Unschedulable"
+               for c in pod["status"].get("conditions", []))
+
+
 def seen(stack, pod, container="main"):
     """The GPUs that a container of a running pod sees, as the node's runtime gave them."""
     state = stack.kubelet.state()["pods"][pod["metadata"]["uid"]]
@@ -56,6 +61,21 @@ def pin(pod):
             if field["key"] == "metadata.name" and field["operator"] == "In"}
     assert len(pins) <= 1, pins
     return next(iter(pins))[0] if pins else None
+
+
+def pods_of(bed, name):
+    """The pods of a workload of BED that are not leaving; a method of it."""
+    return [p for p in bed.api.list("pods", bed.space, labelSelector="app=" + name)
+            if not p["metadata"].get("deletionTimestamp")]
+
+
+def next_pod(bed, name):
+    """The pod that stands where this workload's pods are deleted; a method of BED, too."""
+    old = {p["metadata"]["uid"] for p in bed.pods(name)}
+    for pod in bed.pods(name):
+        bed.api.delete("pods", pod["metadata"]["name"], bed.space, grace=0)
+    return wait_until(lambda: next((p for p in bed.pods(name) if p["metadata"]["uid"] not in old), None),
+                      60, "another pod of " + name)
 
 
 def events(stack, pod, reason=None):

@@ -22,13 +22,6 @@ from waiting import holds_for, wait_until
 UTIL, USED = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED"
 
 
-@pytest.fixture(name="agents_on")
-def fixture_agents_on(stack):
-    """agents_on(node, …): the product's agents on these nodes, until the test ends."""
-    yield lambda *nodes, **more: agents.start_product(stack, nodes, **more)
-    agents.end_product(stack)
-
-
 def wait_figure(stack, where, metric, value, timeout=60, address=None, **labels):
     """Until the series with these labels has this value; None: until there is none."""
     wait_until(lambda: agents.figure(stack, where, metric, address, **labels) == value, timeout,

@@ -5,8 +5,6 @@ import socket
 import ssl
 import subprocess
 
-import pytest
-
 import agents
 import certificates
 import signing
@@ -15,13 +13,6 @@ from waiting import wait_until
 
 RESOURCE = "certificatesigningrequests"
 DENIED, HEARD = 'aliquot_agent_reads_total{result="denied"}', 'aliquot_agent_reads_total{result="ok"}'
-
-
-@pytest.fixture(name="agents_on")
-def fixture_agents_on(stack):
-    """agents_on(node, …): the product's agents on these nodes, until the test ends."""
-    yield lambda *nodes, **more: agents.start_product(stack, nodes, **more)
-    agents.end_product(stack)
 
 
 def tenant(stack, name, where):

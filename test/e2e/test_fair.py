@@ -1,6 +1,6 @@
 """Whole-GPU pods and tenants, ranked together, with the real scheduler (C12, C16, C17, C18)."""
 
-from helpers import between, capacity_on, events, on, placed, seen, wait_gone
+from helpers import between, capacity_on, events, is_unschedulable, on, placed, seen, wait_gone
 from invariants import is_capacity, note
 from waiting import wait_until, within
 
@@ -19,11 +19,6 @@ def make_whole(stack, name, gpus=1, **spec):
     """A pod that asks for whole GPUs and that the scheduler has found no node for."""
     stack.create_pod(name, gpus=gpus, **spec)
     return stack.wait_pod(name, is_unschedulable, 60, what="Unschedulable")
-
-
-def is_unschedulable(pod):
-    return any(c["type"] == "PodScheduled" and c.get("reason") == "Unschedulable"
-               for c in pod["status"].get("conditions", []))
 
 
 def gone(stack, name):

@@ -12,7 +12,7 @@ import contextlib
 import pytest
 
 from api import ApiError
-from helpers import P, gates, note, pin, placed, wait_nodes_known
+from helpers import P, gates, is_unschedulable, note, pin, placed, wait_nodes_known
 from waiting import wait_until
 
 STACK = {"nodes": [("fit-%02d" % i, 1) for i in range(40)] + [("fit2-%d" % i, 2) for i in range(4)],
@@ -201,11 +201,6 @@ CASES = {
 TWO_GPUS = {"kai", "apart"}
 
 
-def unschedulable(pod):
-    return any(c["type"] == "PodScheduled" and c.get("reason") == "Unschedulable"
-               for c in pod["status"].get("conditions", []))
-
-
 def judge(bed, reason, words, refuses):
     """What is wrong with the pods of a case; empty where nothing is."""
     found = []
@@ -222,7 +217,7 @@ def judge(bed, reason, words, refuses):
     if pin(lands) != bed.good or lands["status"].get("phase") != "Running":
         found.append("is %s on %s, not on %s" % (
             lands["status"].get("phase"), pin(lands), bed.good))
-    if refuses and not unschedulable(bed.stack.get_pod(bed.case + "-asks")):
+    if refuses and not is_unschedulable(bed.stack.get_pod(bed.case + "-asks")):
         found.append("the scheduler takes a pod that we keep waiting")
     return ["%s: %s" % (bed.case, text) for text in found]
 

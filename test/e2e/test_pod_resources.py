@@ -1,21 +1,12 @@
 """Which pod has which GPU, from the kubelet through the relay and a real agent to its metrics. The kubelet is played, over
 its real protocol; the relay, the agent and the API server are the product's and Kubernetes' own."""
 
-import pytest
-
 import agents
 from helpers import capacity_on, note, on, seen, wait_gone
 from waiting import wait_until
 
 UTIL, USED = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED"
 UP, ASKS = "aliquot_agent_kubelet_up", "aliquot_agent_kubelet_asks_total"
-
-
-@pytest.fixture(name="agents_on")
-def fixture_agents_on(stack):
-    """agents_on(node, …): the product's agents on these nodes, until the test ends."""
-    yield lambda *nodes, **more: agents.start_product(stack, nodes, **more)
-    agents.end_product(stack)
 
 
 def whole(stack, name, where, gpus=1):

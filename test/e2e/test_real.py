@@ -22,13 +22,6 @@ SYSTEM = "aliquot-system"
 LABEL_MIB, TOTAL_MIB, RESERVED_MIB = 81559, 40960, 500
 
 
-@pytest.fixture(name="agents_on")
-def fixture_agents_on(stack):
-    """agents_on(node, …): the product's agents on these nodes, until the test ends."""
-    yield lambda *nodes: agents.start_product(stack, nodes)
-    agents.end_product(stack)
-
-
 def smaller(stack, where):
     """The GPU there has half of the memory that the node's label tells, and the driver keeps some of it."""
     stack.kubelet.fault("nvml", node=where, index=0, memory_mib=TOTAL_MIB, reserved_mib=RESERVED_MIB)

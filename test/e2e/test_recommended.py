@@ -6,6 +6,7 @@ import json
 import pytest
 
 import asking
+import helpers
 from api import ApiError
 from helpers import P, events, is_tenant, is_whole, note, on
 from waiting import wait_until
@@ -29,17 +30,8 @@ class Recommended:
             "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": {
                 "metadata": dict(template, labels=labels), "spec": pod["spec"]}}})
 
-    def pods(self, name):
-        return [p for p in self.api.list("pods", self.space, labelSelector="app=" + name)
-                if not p["metadata"].get("deletionTimestamp")]
-
-    def next_pod(self, name):
-        """The pod that stands where this workload's pods are deleted."""
-        old = {p["metadata"]["uid"] for p in self.pods(name)}
-        for pod in self.pods(name):
-            self.api.delete("pods", pod["metadata"]["name"], self.space, grace=0)
-        return wait_until(lambda: next((p for p in self.pods(name) if p["metadata"]["uid"] not in old), None),
-                          60, "another pod of " + name)
+    pods = helpers.pods_of
+    next_pod = helpers.next_pod
 
     def recommend(self, kind, name, group="apps", recommendation=None, **status):
         """As our account writes it; the workload need not exist."""

@@ -8,6 +8,7 @@ import pytest
 
 import agents
 import asking
+import helpers
 from api import ApiError, memory_mib
 from helpers import events, is_tenant, is_whole, note, on
 from waiting import wait_until
@@ -41,20 +42,12 @@ class Sized:
             "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": {
                 "metadata": {"labels": labels}, "spec": pod["spec"]}}})
 
-    def pods(self, name):
-        return [p for p in self.api.list("pods", self.space, labelSelector="app=" + name)
-                if not p["metadata"].get("deletionTimestamp")]
+    pods = helpers.pods_of
+    next_pod = helpers.next_pod
 
     def running(self, name):
         pod = wait_until(lambda: next(iter(self.pods(name)), None), 60, "a pod of " + name)
         return self.stack.wait_running(pod["metadata"]["name"], 60, self.space)
-
-    def next_pod(self, name):
-        old = {p["metadata"]["uid"] for p in self.pods(name)}
-        for pod in self.pods(name):
-            self.api.delete("pods", pod["metadata"]["name"], self.space, grace=0)
-        return wait_until(lambda: next((p for p in self.pods(name) if p["metadata"]["uid"] not in old), None),
-                          60, "another pod of " + name)
 
     def use(self, pod, percent, mib):
         self.stack.kubelet.fault("use", namespace=self.space, pod=pod["metadata"]["name"], mib=mib, sm=percent)
