@@ -16,7 +16,9 @@
 #define FILES_WANTED 16384
 
 struct agents {
-	struct agents_config config;
+	struct loop *loop; /* borrowed, like the next two */
+	const struct certs *certs;
+	struct states *states;
 	struct poller *poller; /* owned; NULL until there is an authority */
 	char *trust;	       /* owned; what it verifies with */
 	int64_t trust_at;
@@ -26,7 +28,7 @@ struct agents {
 static void trust_agents_step(void *self, const struct turn *turn)
 {
 	struct agents *a = self;
-	const char *trust = certs_trust(a->config.certs);
+	const char *trust = certs_trust(a->certs);
 	struct fault f = {0};
 	if (trust == NULL || text_equals(trust, a->trust)) {
 		return;
@@ -40,7 +42,7 @@ static void trust_agents_step(void *self, const struct turn *turn)
 	}
 	bool made = a->poller == NULL;
 	if (made) {
-		a->poller = poller_create(a->config.loop, &config, &f);
+		a->poller = poller_create(a->loop, &config, &f);
 	} else {
 		(void)poller_trust(a->poller, trust, &f);
 	}
@@ -52,14 +54,14 @@ static void trust_agents_step(void *self, const struct turn *turn)
 	free(a->trust);
 	a->trust = xstrdup(trust);
 	if (made) {
-		states_use(a->config.states, poller_wire(a->poller));
+		states_use(a->states, poller_wire(a->poller));
 	}
 }
 
 void agents_count(const struct agents *a, struct agents_counts *ret)
 {
 	*ret = (struct agents_counts){0};
-	states_count(a->config.states, &ret->wanted, &ret->known);
+	states_count(a->states, &ret->wanted, &ret->known);
 	if (a->poller != NULL) {
 		poller_count(a->poller, &ret->connections, &ret->handshakes);
 	}
@@ -76,11 +78,11 @@ static void files_allow(void)
 	}
 }
 
-struct agents *agents_create(const struct agents_config *config)
+struct agents *agents_create(struct loop *loop, const struct certs *certs, struct states *states)
 {
 	struct agents *a = xcalloc(1, sizeof *a);
 	files_allow();
-	a->config = *config;
+	*a = (struct agents){.loop = loop, .certs = certs, .states = states};
 	return a;
 }
 

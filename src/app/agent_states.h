@@ -11,13 +11,9 @@
 #include "meter/states.h"
 
 struct agents;
-struct agents_config {
-	struct loop *loop; /* all borrowed */
-	const struct certs *certs;
-	struct states *states; /* who reads them; it ends before */
-};
 
-struct agents *agents_create(const struct agents_config *config);
+/* All borrowed. `states`: who reads them; it ends before. */
+struct agents *agents_create(struct loop *loop, const struct certs *certs, struct states *states);
 extern const struct part agents_part;
 /* For pages. */
 struct agents_counts {

@@ -270,9 +270,6 @@ static void add_readers(struct controller *c)
 {
 	struct control *k = &c->control;
 	struct parts *p = &k->parts;
-	const struct group_status_config groups = {c->kube, k->groups, gathered_by_group, c};
-	const struct zones_config zones = {
-		c->options.zoneinfo, c->clock, c->world, k->around, k->events};
 	parts_add(p, &connection_part, c);
 	parts_add(p, &versions_part, c);
 	parts_add(p, &errands_part, c);
@@ -281,8 +278,10 @@ static void add_readers(struct controller *c)
 	c->owners = parts_add(p, &owners_part, owners_create(c->kube));
 	c->follow = (struct follow){.world = c->world, .owners = owners_port(c->owners)};
 	parts_add(p, &follow_part, &c->follow);
-	parts_add(p, &zones_part, zones_create(&zones));
-	parts_add(p, &group_status_part, group_status_create(&groups));
+	parts_add(p, &zones_part,
+		zones_create(c->options.zoneinfo, c->clock, c->world, k->around, k->events));
+	parts_add(p, &group_status_part,
+		group_status_create(c->kube, k->groups, gathered_by_group, c));
 	parts_add(p, &recorder_part, c->recorder);
 }
 
@@ -296,8 +295,7 @@ static void add_doors(struct controller *c)
 			on_new_identity, c));
 	parts_add(p, &signer_part,
 		signer_create(c->kube, c->options.agent_namespace, rng_system_seed()));
-	const struct agents_config agents = {c->loop, c->certs, k->states};
-	c->agents = parts_add(p, &agents_part, agents_create(&agents));
+	c->agents = parts_add(p, &agents_part, agents_create(c->loop, c->certs, k->states));
 	c->canary = parts_add(p, &canary_part, canary_create(c->kube));
 	c->access = parts_add(p, &access_part, access_create(c->kube));
 	parts_add(p, &reach_part, c);

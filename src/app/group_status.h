@@ -10,15 +10,10 @@
 #include "sizer/sizer.h"
 
 struct group_status;
-struct group_status_config {
-	struct kube *kube;	     /* borrowed */
-	const struct groups *groups; /* borrowed */
-	/* What a group gathers; false: nobody knows yet */
-	bool (*count)(void *data, const char *group, struct sizer_gathered *ret);
-	void *data;
-};
 
-struct group_status *group_status_create(const struct group_status_config *config);
+/* All borrowed. `count`: what a group gathers; false: nobody knows yet. */
+struct group_status *group_status_create(struct kube *kube, const struct groups *groups,
+	bool (*count)(void *data, const char *group, struct sizer_gathered *ret), void *data);
 /* Only a leader writes. */
 extern const struct part group_status_part;
 

@@ -29,7 +29,11 @@ struct record {
 };
 
 struct zones {
-	struct zones_config config;
+	const char *folder; /* borrowed, like the next four */
+	const struct clock *clock;
+	const struct world *world;
+	struct around *around;
+	struct events *events;
 	struct {
 		VEC_FIELDS(struct record);
 	} records;
@@ -37,10 +41,15 @@ struct zones {
 	int64_t look_at;
 };
 
-struct zones *zones_create(const struct zones_config *config)
+struct zones *zones_create(const char *folder, const struct clock *clock, const struct world *world,
+	struct around *around, struct events *events)
 {
 	struct zones *z = xcalloc(1, sizeof *z);
-	z->config = *config;
+	*z = (struct zones){.folder = folder,
+		.clock = clock,
+		.world = world,
+		.around = around,
+		.events = events};
 	return z;
 }
 
@@ -133,9 +142,9 @@ static void load_zone(struct zones *z, struct record *r, int64_t now)
 	struct zone zone;
 	r->fault = (struct fault){0};
 	r->read = z->look;
-	r->known = zones_read(z->config.folder, r->name, clock_policy(z->config.clock) / 1000,
-			   &zone, &r->fault) == 0;
-	(void)around_zone_set(z->config.around, r->name, r->known ? &zone : NULL);
+	r->known = zones_read(z->folder, r->name, clock_policy(z->clock) / 1000, &zone,
+			   &r->fault) == 0;
+	(void)around_zone_set(z->around, r->name, r->known ? &zone : NULL);
 	r->next_at = now + (r->known ? REFRESH_MS : AGAIN_MS);
 	if (!r->known) {
 		log_warn("a time zone of a policy is not known", LOG_S("zone", r->name),
@@ -160,12 +169,12 @@ static void warn_of_zone(
 		.reason = "TimeZoneUnknown",
 		.note = str_text(&note),
 		.warning = true};
-	(void)events_emit(z->config.events, &event);
+	(void)events_emit(z->events, &event);
 }
 
 static void look_at_window(struct zones *z, const struct policy *p, const char *name, bool tells)
 {
-	int64_t now = clock_mono(z->config.clock);
+	int64_t now = clock_mono(z->clock);
 	struct record *r = zone_record(z, name);
 	if (r == NULL) {
 		return;
@@ -184,7 +193,7 @@ static void forget_zones(struct zones *z)
 	for (size_t i = z->records.count; i-- > 0;) {
 		struct record *r = &z->records.items[i];
 		if (r->seen != z->look) {
-			(void)around_zone_set(z->config.around, r->name, NULL);
+			(void)around_zone_set(z->around, r->name, NULL);
 			VEC_REMOVE_SWAP(&z->records, i);
 		}
 	}
@@ -199,7 +208,7 @@ static void zones_step(void *self, const struct turn *turn)
 	}
 	z->look_at = turn->now + LOOK_MS;
 	z->look++;
-	const struct policy *const *policies = world_policies(z->config.world, &count);
+	const struct policy *const *policies = world_policies(z->world, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct rollout *r = &policies[i]->rollout;
 		for (uint32_t k = 0; k < r->window_count; k++) {

@@ -10,15 +10,10 @@
 #include "world/world.h"
 
 struct zones;
-struct zones_config { /* all borrowed */
-	const char *folder;
-	const struct clock *clock;
-	const struct world *world;
-	struct around *around; /* what is found goes there */
-	struct events *events;
-};
 
-struct zones *zones_create(const struct zones_config *config);
+/* All borrowed. What is found goes to `around`. */
+struct zones *zones_create(const char *folder, const struct clock *clock, const struct world *world,
+	struct around *around, struct events *events);
 /* Only a leader tells. */
 extern const struct part zones_part;
 

@@ -99,8 +99,7 @@ static void set_up(struct bed *b)
 	b->events = events_create(b->kube, "aliquot.dev/controller", "one", 1);
 	b->world = world_create();
 	b->around = around_create();
-	struct zones_config config = {b->folder, &b->clock.clock, b->world, b->around, b->events};
-	b->zones = zones_create(&config);
+	b->zones = zones_create(b->folder, &b->clock.clock, b->world, b->around, b->events);
 }
 
 static void tear_down(struct bed *b)
