@@ -3,6 +3,7 @@
 #include "make.h"
 
 #include "act/restricted.h"
+#include "codec/parts.h"
 #include "model/names.h"
 
 int make_pod(const struct action *x, const struct owner *owner, struct draft *d,
@@ -50,16 +51,18 @@ void make_spec(
 	restricted_pod(b, uid);
 }
 
+static const struct field toleration_fields[] = {
+	FIELD("key", text, AT(toleration, key)),
+	FIELD("operator", text, AT(toleration, operator)),
+	FIELD("value", text, AT(toleration, value)),
+	FIELD("effect", text, AT(toleration, effect)),
+};
+static const struct shape toleration_shape = {SHAPE(toleration, toleration_fields)};
+
 static void write_toleration(struct build *b, const struct toleration *t)
 {
-	const char *texts[][2] = {{"key", t->key},
-		{"operator", t->operator}, {"value", t->value}, {"effect", t->effect}};
 	build_begin_object(b);
-	for (size_t i = 0; i < COUNT_OF(texts); i++) {
-		if (!text_empty(texts[i][1])) {
-			build_text_at(b, texts[i][0], texts[i][1]);
-		}
-	}
+	fields_write(b, &toleration_shape, "", t);
 	build_end(b);
 }
 
@@ -125,30 +128,13 @@ void make_pin(struct build *b, const char *node)
 	draft_close(b, 6);
 }
 
-static void write_requirements(struct build *b, const char *key, const struct terms *terms)
-{
-	static const char *const operators[] = {
-		"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"};
-	if (terms->count == 0) {
-		return;
-	}
-	build_array_at(b, key);
-	for (uint32_t i = 0; i < terms->count; i++) {
-		const struct term *t = &terms->items[i];
-		build_begin_object(b);
-		build_text_at(b, "key", t->key);
-		build_text_at(b, "operator", operators[t->operator]);
-		if (t->value_count > 0) {
-			build_array_at(b, "values");
-			for (uint32_t k = 0; k < t->value_count; k++) {
-				build_text(b, t->values[k]);
-			}
-			build_end(b);
-		}
-		build_end(b);
-	}
-	build_end(b);
-}
+static const struct field where_fields[] = {
+	FIELD("affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+	      "nodeSelectorTerms",
+		rows, AT(action, where_terms), COUNT_AT(action, where_count),
+		.inside = &parts_node_term_shape),
+};
+static const struct shape where_shape = {SHAPE(action, where_fields)};
 
 void make_where(struct build *b, const struct action *x)
 {
@@ -160,15 +146,5 @@ void make_where(struct build *b, const struct action *x)
 		}
 		build_end(b);
 	}
-	if (x->where_count == 0) {
-		return;
-	}
-	make_node_terms(b);
-	for (uint32_t i = 0; i < x->where_count; i++) {
-		build_begin_object(b);
-		write_requirements(b, "matchExpressions", &x->where_terms[i].labels);
-		write_requirements(b, "matchFields", &x->where_terms[i].fields);
-		build_end(b);
-	}
-	draft_close(b, 4);
+	fields_write(b, &where_shape, "", x);
 }

@@ -137,7 +137,7 @@ static void update_usage(struct controller *c)
 	struct latest_totals t = {0};
 	char labels[64];
 	if (control_leads(&c->control)) {
-		usages_sum(c->usages, &t);
+		latest_sum(usages_latest(c->usages), &t);
 	}
 	for (int i = 0; i < LATEST_STATES; i++) {
 		snprintf(labels, sizeof labels, "state=\"%s\"",

@@ -191,11 +191,6 @@ static int64_t usages_deadline(const void *self, const struct turn *turn)
 	return u->prometheus != NULL ? time_min(at, prometheus_deadline(u->prometheus, true)) : at;
 }
 
-void usages_sum(const struct usages *u, struct latest_totals *ret)
-{
-	latest_sum(u->latest, ret);
-}
-
 bool usages_crowded(const struct usages *u)
 {
 	return u->crowded || scrape_crowded(u->scrape);

@@ -30,7 +30,6 @@ struct usages *usages_create(const struct usages_config *config, struct fault *r
 void usages_observe(struct usages *u, const struct change *c);
 /* Only a leader asks. */
 extern const struct part usages_part;
-void usages_sum(const struct usages *u, struct latest_totals *ret);
 /* There are more pods, or more to read them from, than are kept. */
 bool usages_crowded(const struct usages *u);
 const struct latest *usages_latest(const struct usages *u);

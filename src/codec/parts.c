@@ -167,7 +167,25 @@ static int read_values(const struct reading *r, const json_t *value, void *to)
 	return decode_texts(value, r->arena, &t->values, &t->value_count, r->fault);
 }
 
-static const struct field_kind field_values = {.read = read_values, .names_path = true};
+static void write_values(struct build *b, const struct field *f, const void *from)
+{
+	const struct term *t = from;
+	(void)f;
+	build_begin_array(b);
+	for (uint32_t i = 0; i < t->value_count; i++) {
+		build_text(b, t->values[i]);
+	}
+	build_end(b);
+}
+
+static bool has_no_values(const struct field *f, const void *from)
+{
+	(void)f;
+	return ((const struct term *)from)->value_count == 0;
+}
+
+static const struct field_kind field_values = {
+	.read = read_values, .write = write_values, .is_empty = has_no_values, .names_path = true};
 
 static const char *const operators[] = {
 	[TERM_IN] = "In",

@@ -9,29 +9,23 @@ struct line {
 	bool fresh; /* no word is in it yet */
 };
 
-/* U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069: they turn the order of what is read, or end
- * a line. */
-static bool is_turn(const unsigned char *p)
+/* How long the character is if a terminal would obey it: control characters, of UTF-8's second row
+ * too, move the cursor, or worse; U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069 turn the order
+ * of what is read, or end a line. 0: it would not. */
+static size_t control_at(const char *text)
 {
-	if (p[0] != 0xE2 || (p[1] != 0x80 && p[1] != 0x81)) {
-		return false;
-	}
-	return p[1] == 0x80 ? p[2] == 0x8E || p[2] == 0x8F || (p[2] >= 0xA8 && p[2] <= 0xAE)
-			    : p[2] >= 0xA6 && p[2] <= 0xA9;
-}
-
-/* Control characters, of UTF-8's second row too: they move the cursor, or worse. */
-static size_t control_at(const char *p)
-{
-	unsigned char c = (unsigned char)p[0];
-	unsigned char next = (unsigned char)p[1];
-	if (c == 0xC2 && next >= 0x80 && next < 0xA0) {
+	const unsigned char *p = (const unsigned char *)text;
+	if (p[0] == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0) {
 		return 2;
 	}
-	if (is_turn((const unsigned char *)p)) {
+	if (p[0] == 0xE2 && p[1] == 0x80 &&
+		(p[2] == 0x8E || p[2] == 0x8F || (p[2] >= 0xA8 && p[2] <= 0xAE))) {
 		return 3;
 	}
-	return c < 0x20 || c == 0x7F ? 1 : 0;
+	if (p[0] == 0xE2 && p[1] == 0x81 && p[2] >= 0xA6 && p[2] <= 0xA9) {
+		return 3;
+	}
+	return p[0] < 0x20 || p[0] == 0x7F ? 1 : 0;
 }
 
 static bool begins_character(char c)

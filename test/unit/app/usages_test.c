@@ -78,7 +78,7 @@ static uint32_t wanted(const struct bed *b)
 {
 	struct latest_totals totals;
 	uint32_t sum = 0;
-	usages_sum(b->usages, &totals);
+	latest_sum(usages_latest(b->usages), &totals);
 	for (int i = 0; i < LATEST_STATES; i++) {
 		sum += totals.pods[i];
 	}
