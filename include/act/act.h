@@ -56,8 +56,8 @@ void act_step(struct act *a, int64_t now_mono_ms);
 int64_t act_deadline(const struct act *a);
 size_t act_in_flight(const struct act *a);
 size_t act_queued(const struct act *a);
-/* As many writes wait as can be under way, conditions aside, which have a pace of their own. Then
- * events that are no warnings are dropped. */
+/* Busy: as many writes wait as can be under way, conditions aside, which have a pace of their own.
+ * Then events that are no warnings are dropped. */
 bool act_is_busy(const struct act *a);
 /* A placement that the API server refused because the Lease is in a later term. */
 bool act_was_fenced(const struct action *x, const struct fault *f);

@@ -14,7 +14,7 @@
 struct canary;
 
 struct canary *canary_create(struct kube *kube);
-/* Who does not lead, or has nothing to ask, forgets what was seen. */
+/* The canary of a process that does not lead, or has nothing to ask, forgets what it saw. */
 extern const struct part canary_part;
 /* Our own image, of which a cluster's policies know where it is from; borrowed until the next call.
  * `asks`: there is a webhook to be reached. */

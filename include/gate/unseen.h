@@ -57,10 +57,10 @@ struct unseen {
 	bool broken;	       /* it does not stand */
 };
 
-/* What the watch of pods said. */
+/* A change that the watch of pods said. */
 void unseen_observe(struct unseen *u, const struct change *change, int64_t now_mono_ms);
-/* At every turn: a version that was written lately, and the one up to which the watch of pods has
- * shown everything. What is no number says nothing. */
+/* Versions, at every turn: one that was written lately, and the one up to which the watch of pods
+ * has shown everything. What is no number says nothing. */
 void unseen_look(struct unseen *u, const char *stored, const char *shown, int64_t now_mono_ms);
 /* May a pod of this owner be converted now, or is it better left whole? */
 bool unseen_may_convert(struct unseen *u, const struct pod *pod, int64_t now_mono_ms);

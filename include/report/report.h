@@ -30,7 +30,7 @@ enum report_webhook {
 	REPORT_WEBHOOK_SET,
 };
 
-/* What is asked for by name. */
+/* The objects that are asked for by name. */
 struct report_parts {
 	bool lease_known;
 	const char *holder; /* ""; nobody */
@@ -48,7 +48,7 @@ struct report *report_create(void);
 void report_destroy(struct report *r); /* NULL is fine */
 
 void report_tell(struct report *r, const struct report_parts *parts);
-/* Of nodes, namespaces, groups, recommendations and pods; namespaces before pods. */
+/* A change of nodes, namespaces, groups, recommendations or pods; namespaces before pods. */
 void report_apply(struct report *r, const struct change *c);
 /* Pods, or recommendations, are those of this namespace alone. */
 void report_limit(struct report *r, enum kind kind, const char *ns);

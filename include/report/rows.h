@@ -14,7 +14,7 @@ struct rows;
 /* Agents that are not ready, by numbers from 0; NULL: there are no more. The texts are those of the
  * pod's name and namespace. */
 const char *report_unready_agent(const struct report *r, size_t i, const char **ret_ns);
-/* What that one says of it itself at /readyz. */
+/* The words of that agent itself, at /readyz. */
 void report_agent_says(struct report *r, size_t i, const char *text, size_t size);
 
 /* For the other files of the report. A list of that kind begins, and ends: all are counted. */

@@ -260,13 +260,13 @@ static void write_answered(struct job *j, const struct kube_answer *answer)
 	}
 	bool makes = type == ACTION_CHECKPOINT && j->action.makes;
 	if (makes && f->kind == FAULT_NONE) {
-		/* It is there now: what it should say. */
+		/* The checkpoint is there now: what it should say. */
 		j->action.makes = false;
 		go_on_writing(j, NULL);
 	} else if (makes && f->kind == FAULT_CONFLICT) {
 		read_only(j);
 	} else if (type == ACTION_CREATE_CAPACITY && f->kind == FAULT_CONFLICT) {
-		/* Perhaps it is the one that an earlier attempt of unknown fate made. */
+		/* The one that is there may be what an earlier attempt of unknown fate made. */
 		const struct kube_path path = draft_pod_path(&j->action, NULL);
 		request_read(j, &path, read_back_answered);
 	} else {
@@ -483,7 +483,7 @@ void act_submit(struct act *a, const struct action *action)
 		return;
 	}
 	if (action->type == ACTION_EVENT && !action->warning && act_is_busy(a)) {
-		/* It would take the place of a write that somebody waits for. */
+		/* An event would take the place of a write that somebody waits for. */
 		refuse_job(j, FAULT_LIMIT, "no events while so many writes wait");
 		return;
 	}

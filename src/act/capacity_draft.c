@@ -24,7 +24,7 @@
 #define VOLUME		  "identity"
 #define TOLD_VOLUME	  "told"
 #define TOLD_DIR	  "/run/aliquot-told"
-/* As docs/operating.md builds the image. */
+/* The program, as docs/operating.md builds the image. */
 #define PROGRAM "/usr/bin/aliquot"
 
 /* The directories of the node that `hold` gets in mode MPS. */
@@ -182,10 +182,10 @@ static void write_volumes(struct build *b, bool mps)
 	build_end(b);
 }
 
-/* It is there because a tenant goes to that node or runs there, and leaves after the last. Each of
- * them tolerates something else, those that come later too, and no toleration can be counted on to
- * be added later: so no taint takes it away. What keeps new pods off keeps it off as well, unless
- * its first tenant tolerates that. */
+/* A capacity pod is there because a tenant goes to that node or runs there, and leaves after the
+ * last. Each of them tolerates something else, those that come later too, and no toleration can be
+ * counted on to be added later: so no taint takes it away. What keeps new pods off keeps it off as
+ * well, unless its first tenant tolerates that. */
 static const struct toleration stays = {.operator= "Exists", .effect = "NoExecute"};
 
 int create_capacity_draft(const struct action *x, struct draft *d, struct fault *ret_fault)
@@ -217,8 +217,8 @@ bool create_capacity_is_ours(const struct act_settings *s, const struct pod *pod
 	       pod->deleting_ms == 0 && !pod_is_terminal(pod);
 }
 
-/* Nobody is left, whatever its kubelet has written down for it to read: it has nothing to wait for
- * but, under MPS, the end of its daemon. */
+/* A pod that is deleted has nobody left, whatever its kubelet has written down for it to read: it
+ * has nothing to wait for but, under MPS, the end of its daemon. */
 #define DELETE_GRACE_S	   1
 #define DELETE_GRACE_MPS_S 15
 
@@ -252,9 +252,9 @@ static void companion_container(struct build *b, const struct draft *d, const st
 	restricted_container(b);
 }
 
-/* It stands in for tenants and asks for the GPUs, CPU and memory that they and their capacity pods
- * will need. Anybody displaces it; it holds nothing that matters and goes when the GPUs are opened.
- * It belongs to whom capacity pods belong to. */
+/* A companion stands in for tenants and asks for the GPUs, CPU and memory that they and their
+ * capacity pods will need. Anybody displaces it; it holds nothing that matters and goes when the
+ * GPUs are opened. It belongs to whom capacity pods belong to. */
 int companion_draft(const struct action *x, struct draft *d, struct fault *ret_fault)
 {
 	struct build b;

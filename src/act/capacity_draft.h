@@ -9,7 +9,7 @@
 MUST_CHECK int create_capacity_draft(
 	const struct action *x, struct draft *d, struct fault *ret_fault);
 MUST_CHECK int companion_draft(const struct action *x, struct draft *d, struct fault *ret_fault);
-/* Of either. */
+/* The end of either. */
 MUST_CHECK int delete_capacity_draft(
 	const struct action *x, struct draft *d, struct fault *ret_fault);
 /* A pod that was there already under the name of one that we wanted: is it that one? */

@@ -171,7 +171,7 @@ void action_copy(struct arena *arena, const struct action *from, struct action *
 
 bool action_same_object(const struct action *x, const struct action *y)
 {
-	/* What is read is no pod, and of several kinds. */
+	/* An owner that is read is no pod, and of several kinds. */
 	if (x->type == ACTION_READ_OWNER || y->type == ACTION_READ_OWNER) {
 		return x->type == y->type && text_equals(x->owner.kind, y->owner.kind) &&
 		       text_equals(x->owner.name, y->owner.name) && text_equals(x->ns, y->ns);

@@ -36,10 +36,10 @@ bool action_same_object(const struct action *x, const struct action *y);
 
 /* The pod that the action names; `subresource` may be NULL. */
 struct kube_path draft_pod_path(const struct action *x, const char *subresource);
-/* Says what the request is; its body is to be built. */
+/* A request whose body is to be built. */
 struct build draft_request(struct draft *d, enum wire_method method, const char *content_type,
 	const struct kube_path *path);
-/* The same, and begins the body, an object. */
+/* A request whose body is begun, an object. */
 struct build draft_begin(struct draft *d, enum wire_method method, const char *content_type,
 	const struct kube_path *path);
 /* A merge patch of the pod that the action names, begun up to its metadata, as below. */

@@ -12,7 +12,7 @@ struct job {
 	struct arena arena;
 	struct action action; /* in the arena */
 	uint64_t call;
-	/* What the answer to that call is for. */
+	/* The answer to that call goes there. */
 	void (*answered)(struct job *j, const struct kube_answer *answer);
 	struct outcome outcome;	    /* as far as it is known */
 	uint32_t confirmed;	    /* of those that are struck out */

@@ -19,7 +19,7 @@ void make_runtime(struct build *b, const struct action *x, const struct tolerati
 /* A container begins: its name, its image, and what it is told to do (NULL ends it). */
 void make_container(
 	struct build *b, const struct draft *d, const char *name, const char *const *args);
-/* One of "env". */
+/* A variable, as one of "env". */
 void make_variable(struct build *b, const char *name, const char *value);
 /* "nodeSelector" and "affinity", where the action has any. */
 void make_where(struct build *b, const struct action *x);

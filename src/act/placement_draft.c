@@ -18,7 +18,7 @@
 #include "model/gpu.h"
 #include "model/names.h"
 
-/* Of sixteen GPUs in the longest form. */
+/* The devices of sixteen GPUs in the longest form. */
 #define DEVICES_MAX (16 * (GPU_UUID_MAX + 64))
 #define TERMS_PATH                                                                                 \
 	"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."               \

@@ -21,7 +21,7 @@ bool recommendation_reads_owner(const struct action *x)
 
 struct kube_path recommendation_owner_path(const struct action *x, struct arena *a)
 {
-	/* Of the kinds that the sizer names: the kind in lower case and an s. */
+	/* The resource, of the kinds that the sizer names: the kind in lower case and an s. */
 	char *resource = arena_printf(a, "%.*ss", PLURAL_MAX, x->owner.kind);
 	for (char *c = resource; *c != '\0'; c++) {
 		*c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;

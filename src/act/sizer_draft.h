@@ -11,7 +11,7 @@ MUST_CHECK int recommendation_status_draft(
 MUST_CHECK int delete_recommendation_draft(
 	const struct action *x, struct draft *d, struct fault *ret_fault);
 MUST_CHECK int checkpoint_draft(const struct action *x, struct draft *d, struct fault *ret_fault);
-/* Of a checkpoint that is there. */
+/* The path of a checkpoint that is there. */
 struct kube_path checkpoint_path(const struct action *x);
 /* Is the owner to be read before it is made? Where, and what was read. */
 bool recommendation_reads_owner(const struct action *x);

@@ -40,7 +40,7 @@ static void surge_metadata(
 	build_end(b);
 }
 
-/* It is the one that was judged, and its pods are found by the label that ours lacks. */
+/* Is the ReplicaSet the one that was judged, its pods found by the label that ours lacks? */
 static int check_set(const struct surge_order *o, const json_t *set, const json_t **ret_template,
 	struct fault *ret_fault)
 {
@@ -159,7 +159,7 @@ void surge_course_destroy(struct surge_course *c)
 	free(c);
 }
 
-/* False: nothing of that source need be asked. */
+/* Asks for a source. False: nothing of it need be asked. */
 static bool request_source(struct job *j, enum surge_source source, kube_done done)
 {
 	CLEANUP(str_finish) struct str path = STR_INIT(KUBE_PATH_MAX);

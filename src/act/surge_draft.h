@@ -12,7 +12,7 @@ MUST_CHECK int surge_draft(const struct action *x, struct draft *d, struct fault
 
 /* Is the action a task of several requests, LOOK, READ or CREATE, which read before they write? */
 bool surge_is_course(const struct action *x);
-/* Of such an action, which is borrowed. */
+/* The course of such an action, which is borrowed. */
 struct surge_course *surge_course_create(const struct action *x, int64_t wall_ms);
 void surge_course_destroy(struct surge_course *c);
 /* Takes the answer (NULL: it begins) and sends the next request of the job, for which there is so

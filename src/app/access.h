@@ -13,7 +13,7 @@
 struct access;
 
 struct access *access_create(struct kube *kube); /* borrowed */
-/* Who does not lead forgets what he was told. */
+/* A process that does not lead forgets what it was told. */
 extern const struct part access_part;
 enum sizer_surge access_surge(const struct access *a);
 

@@ -4,7 +4,7 @@
 #include "model/names.h"
 #include "world/sightings.h"
 
-/* NULL: it is not known. */
+/* The namespace itself; NULL: it is not known. */
 static const struct namespace *noun_of(const struct world_namespace *n)
 {
 	return n != NULL && n->known ? &n->noun : NULL;

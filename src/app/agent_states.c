@@ -11,7 +11,7 @@
 #include "model/names.h"
 
 #define TRUST_AGAIN_MS 10000
-/* One to each of more nodes than Kubernetes is made for, at half a KiB each. */
+/* Connections, one to each of more nodes than Kubernetes is made for, at half a KiB each. */
 #define CONNECTIONS  6144
 #define FILES_WANTED 16384
 

@@ -170,7 +170,7 @@ static void compare_versions(void *self, const struct turn *turn)
 
 static const struct part versions_part = {compare_versions, NULL, NULL};
 
-/* What is evicted must come back through the webhook (C3). */
+/* Whether the webhook is reached: what is evicted must come back through it (C3). */
 static void tell_reach(void *self, const struct turn *turn)
 {
 	struct controller *c = self;
@@ -265,7 +265,7 @@ static bool gathered_by_group(void *data, const char *group, struct sizer_gather
 	return sizer_gathers(rightsizing_sizer(c->control.rightsizing), group, ret);
 }
 
-/* Those that ask the API server, or read files, for control. */
+/* Parts that ask the API server, or read files, for control. */
 static void add_readers(struct controller *c)
 {
 	struct control *k = &c->control;

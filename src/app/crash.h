@@ -14,7 +14,7 @@ struct crash;
 
 #ifdef ALIQUOT_CRASH
 
-/* NULL: nobody asked for it. `inner` is borrowed and must outlive it. */
+/* A crash; NULL: nobody asked for it. `inner` is borrowed and must outlive it. */
 struct crash *crash_create(struct wire *inner);
 /* After everybody who sends through it. */
 void crash_destroy(struct crash *c);

@@ -17,8 +17,8 @@
 #define EVERY_MS    60000
 #define WAIT_MAX_MS 30000
 
-/* What is known is asked again once a minute only: it may be made anew. After a failure soon, but
- * not every two seconds for ever. */
+/* An errand whose answer is known is asked again once a minute only: it may be made anew. After a
+ * failure soon, but not every two seconds for ever. */
 static void errand_ended(struct controller *c, int which, bool known)
 {
 	struct errand *e = &c->errands[which];
@@ -64,7 +64,8 @@ static bool is_auto(const struct controller *c)
 	return text_equals(c->options.runtime_class, "auto");
 }
 
-/* Told once, and when it is another one: every word of it is a line in the journal. */
+/* The engine is told of a class once, and when it is another one: every word of it is a line in the
+ * journal. */
 static void heed_class(struct controller *c, const struct kube_answer *a)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
@@ -131,8 +132,8 @@ static void on_own_pod(void *data, const struct kube_answer *a)
 	act_set_image(c->control.act, image);
 }
 
-/* Where it is; without a name it is not asked for: no class is wanted, our image is known, or this
- * is no pod. */
+/* The path of an errand; without a name it is not asked for: no class is wanted, our image is
+ * known, or this is no pod. */
 static struct kube_path errand_path(const struct controller *c, int which)
 {
 	const char *class = c->options.runtime_class;

@@ -45,8 +45,8 @@ MUST_CHECK int options_parse_file(const char *text, size_t n, const char *name,
 void options_write_help(struct str *out);
 void options_write_document(struct str *out); /* Markdown */
 
-/* By which it is told from others that run: as configured, or the host's name and a random number.
- * Owned by the caller. */
+/* The name by which a process is told from others that run: as configured, or the host's name and a
+ * random number. Owned by the caller. */
 char *options_identity(const struct options *o);
 
 #endif

@@ -106,7 +106,8 @@ static void segment_begin(void *data, uint32_t number)
 	time_t seconds = (time_t)(wall_ms / 1000);
 	struct tm tm;
 	segment_end(r);
-	/* What is broken begins anew in recorder_step, where the journal is told of the gap. */
+	/* A journal that is broken begins anew in recorder_step, where the journal is told of the
+	 * gap. */
 	if (r->broken) {
 		return;
 	}

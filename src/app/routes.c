@@ -57,7 +57,7 @@ static void set_counter(struct controller *c, const char *name, const char *help
 	metric_set(metric_get(c->metrics, METRIC_COUNTER, name, help, labels), (int64_t)value);
 }
 
-/* What the engine decided; of a replica that does not lead zero, for its last report is of another
+/* The engine's decisions; of a replica that does not lead zero, for its last report is of another
  * time. Every reason is told, also when nobody waits for it any more. */
 static void update_decisions(struct controller *c)
 {
@@ -93,7 +93,7 @@ static void update_decisions(struct controller *c)
 		r->granted_milli);
 }
 
-/* One series a node that was ever asked about. */
+/* Unhealthy GPUs: one series a node that was ever asked about. */
 static void update_unhealthy(struct controller *c, uint32_t node, uint32_t bad)
 {
 	CLEANUP(str_finish) struct str labels = STR_INIT(1024);
@@ -130,8 +130,7 @@ static void update_agents(struct controller *c)
 		n.handshakes);
 }
 
-/* Of a replica that does not lead zero: it reads nothing, and what it once read is of another time.
- */
+/* The use of pods; of a replica that does not lead zero: what it once read is of another time. */
 static void update_usage(struct controller *c)
 {
 	struct latest_totals t = {0};
@@ -302,7 +301,7 @@ static void write_tenants(struct build *b, const struct world *w)
 	build_end(b);
 }
 
-/* What pods show; what is given and not shown yet is the engine's. */
+/* Quotas as pods show them; what is given and not shown yet is the engine's. */
 static void write_quotas(struct build *b, const struct world *w)
 {
 	build_array_at(b, "quotas");

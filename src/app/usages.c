@@ -48,7 +48,7 @@ struct usages {
 
 /* --- whose use is wanted --- */
 
-/* False: there are too many. */
+/* The use of the pod is wanted, if it runs. False: there are too many. */
 static bool want_usage(struct usages *u, const struct world_pod *p)
 {
 	if (p->node == WORLD_NONE || p->phase != POD_RUNNING) {
@@ -136,7 +136,7 @@ static int read_authorities(struct usages *u, struct fault *f)
 	return 0;
 }
 
-/* What cannot be read now leaves what was read before. */
+/* Files that cannot be read now leave what was read before. */
 static void follow_files(struct usages *u, int64_t now)
 {
 	struct fault f = {0};

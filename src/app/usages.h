@@ -26,7 +26,7 @@ struct usages_config {
 /* NULL with FAULT_INVALID for an option that cannot be meant, or FAULT_NOT_FOUND for a file that is
  * not there. */
 struct usages *usages_create(const struct usages_config *config, struct fault *ret_fault);
-/* Of pods, what the watch says: where they answer. */
+/* A change of a pod: where it answers. */
 void usages_observe(struct usages *u, const struct change *c);
 /* Only a leader asks. */
 extern const struct part usages_part;

@@ -17,8 +17,8 @@ struct agent_leaf;
 /* `kube` and `ns`, the namespace of agents and so of the Secret, are borrowed. */
 struct agent_leaf *agent_leaf_create(struct kube *kube, const char *ns);
 void agent_leaf_destroy(struct agent_leaf *a); /* NULL is fine */
-/* Of a leader, each time it has read its authority and found that it can issue: a pass, if one is
- * due. What it needs of the authority is copied and wiped after the pass. */
+/* The authority, offered by a leader each time it has read it and found that it can issue: a pass,
+ * if one is due. What it needs of the authority is copied and wiped after the pass. */
 void agent_leaf_offer(struct agent_leaf *a, const char *ca_cert, const char *ca_key, int64_t now);
 
 #endif

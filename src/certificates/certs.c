@@ -63,7 +63,7 @@ static void on_certs_written(void *data, const struct kube_answer *a)
 	certs_pause(c, a->fault.kind == FAULT_NONE ? PASS_SOON_MS : PASS_EVERY_MS / 2);
 }
 
-/* True: it is on its way. */
+/* Always true: a write is on its way. */
 static bool write_secret(struct certs *c, const struct secret *next, const char *why)
 {
 	log_info("writing certificates", LOG_S("why", why));
@@ -271,7 +271,7 @@ static void on_webhook_config(void *data, const struct kube_answer *a)
 	certs_pause(c, PASS_EVERY_MS);
 }
 
-/* What the Secret has to serve, if it is new. */
+/* The leaf of the Secret is served, if it is new. */
 static void serve_leaf(struct certs *c)
 {
 	struct fault f;
@@ -291,7 +291,8 @@ static void serve_leaf(struct certs *c)
 	tls_identity_destroy(identity);
 }
 
-/* What cannot be read is not taken for no authority: what was trusted before stays so. */
+/* The authorities that are trusted. A Secret that cannot be read is not taken for no authority:
+ * what was trusted before stays so. */
 static void keep_trusted(struct certs *c)
 {
 	CLEANUP(str_finish) struct str bundle = STR_INIT(PATCH_MAX_BYTES);

@@ -5,7 +5,7 @@
 
 #include "model/names.h"
 
-/* With room for a namespace of 63 bytes: what is cut off is nobody's name. */
+/* A user's name has room for a namespace of 63 bytes: what is cut off is nobody's name. */
 #define USER_MAX 128
 
 static int check_asker(const struct csr *csr, const char *ns, struct fault *f)

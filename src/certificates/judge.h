@@ -8,8 +8,8 @@
 #include "io/tls.h"
 #include "model/agent_name.h"
 
-/* At most, and where nothing else is asked for. An agent asks again at two thirds of it, while a
- * former authority is trusted for a day after it has issued the last leaf. */
+/* The lifetime at most, and where nothing else is asked for. An agent asks again at two thirds of
+ * it, while a former authority is trusted for a day after it has issued the last leaf. */
 #define JUDGE_LIFETIME_S     ((int64_t)24 * 3600)
 #define JUDGE_LIFETIME_MIN_S 600 /* the API server's own bound */
 

@@ -25,7 +25,7 @@ bool leaf_issue(struct secret *s, const struct tls_pair *authority, const struct
 uint64_t leaf_store(struct kube *kube, const struct kube_path *path, const struct secret *next,
 	kube_done done, void *data);
 
-/* Where the authority lies, beside the webhook's leaf; and that authority. */
+/* The Secret in which the authority lies, beside the webhook's leaf; and that authority. */
 extern const struct kube_path leaf_authority_path;
 struct tls_pair leaf_authority(const struct secret *s);
 

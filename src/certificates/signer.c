@@ -42,7 +42,7 @@ struct signer {
 	uint64_t call;
 	int64_t next_at; /* nobody's turn is before */
 	int64_t turn_at; /* the next turn of one that waits */
-	/* Who had a turn when, so that one asker has not all of them. */
+	/* Turns that were had lately, so that one asker has not all of them. */
 	struct {
 		uint64_t asker;
 		int64_t at;
@@ -164,7 +164,7 @@ static void csr_over(struct signer *s, const char *result)
 	csr_forget(s);
 }
 
-/* It goes on waiting, at the end: the watch tells of it only where it changes. */
+/* A request that failed goes on waiting, at the end: the watch tells only of what changes. */
 static void csr_failed(struct signer *s, const char *what, const struct fault *f)
 {
 	struct waiting *w = s->now;
@@ -257,7 +257,7 @@ static void on_authority(void *data, const struct kube_answer *a)
 	bool signed_now = f.kind == FAULT_NONE && sign_request(s, a, &f) == 0;
 	arena_wipe(&s->arena);
 	if (!signed_now) {
-		/* It is not the fault of this one. */
+		/* The request is not at fault. */
 		s->next_at = clock_mono(kube_clock(s->kube)) + AUTHORITY_AGAIN_MS;
 		csr_failed(s, "an agent's certificate could not be signed", &f);
 		return;
@@ -275,7 +275,7 @@ static void deny_request(struct signer *s, const struct fault *why)
 	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX_BYTES);
 	const struct csr *csr = &s->now->csr;
 	if (csr->approved) {
-		/* By somebody else, who cannot take it back either. */
+		/* Somebody else approved it, who cannot take it back either. */
 		log_warn("a certificate request that was approved is not signed",
 			LOG_S("request", csr->name), LOG_F(why));
 		csr_over(s, "denied");

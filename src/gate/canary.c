@@ -59,7 +59,7 @@ static bool has_mark(const struct kube_answer *a)
 	       pod_has_gate(&pod, NAME_GATE);
 }
 
-/* Of those who refuse somebody only our own would tell something of our webhook. */
+/* A refusal by a policy. Of all who may refuse only our own would tell something of our webhook. */
 static bool take_refusal(struct canary *c, const struct kube_answer *a)
 {
 	char name[REFUSAL_NAME_MAX];

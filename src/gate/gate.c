@@ -37,8 +37,8 @@ static void read_signs(struct gate_look *look, const struct world_gpu *t)
 	}
 }
 
-/* What nobody but us can end counts, and what the API server refuses us: where that is about one
- * pod alone, later ones pass it by; where our rights are gone, nobody does. */
+/* Is the tenant late? What nobody but us can end counts, and what the API server refuses us: where
+ * that is about one pod alone, later ones pass it by; where our rights are gone, nobody does. */
 static bool is_late(const struct gate_look *look, const struct world_pod *p)
 {
 	int64_t wall = look->wall;

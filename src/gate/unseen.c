@@ -39,14 +39,15 @@ static struct unseen_owner *owner_find(struct unseen *u, uint64_t key)
 	return NULL;
 }
 
-/* Who is left whole is kept before all others, then who was asked about lately. */
+/* Owners that are left whole are kept before all others, then those asked about lately. */
 static bool goes_first(const struct unseen_owner *a, const struct unseen_owner *b, int64_t now)
 {
 	bool a_closed = now < a->until, b_closed = now < b->until;
 	return a_closed != b_closed ? !a_closed : a->used_at < b->used_at;
 }
 
-/* Nobody's place, or that of one of the same namespace where this has all that it may have. */
+/* A place for an owner: nobody's, or that of one of the same namespace where this has all that it
+ * may have. */
 static struct unseen_owner *owner_place(struct unseen *u, const char *ns, int64_t now)
 {
 	struct unseen_owner *own = NULL, *any = NULL;

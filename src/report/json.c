@@ -102,7 +102,7 @@ struct row_keys {
 static const struct row_keys keys_of_pods = {"pods", "namespace", "name"};
 static const struct row_keys keys_of_agents = {"notReady", "node", "pod"};
 
-/* Not known: null. */
+/* A list of rows; null: it is not known. */
 static void json_rows(
 	struct build *b, const struct row_keys *keys, const struct rows *rows, bool known)
 {
@@ -132,7 +132,7 @@ static void json_pods(struct build *b, const char *key, const struct rows *rows,
 	build_end(b);
 }
 
-/* Of one kind, those that are kept. "": that nobody controls. */
+/* Pods of one kind of owner, those that are kept. "": that nobody controls. */
 static void write_names(struct build *b, const struct rows *rows, struct view kind)
 {
 	build_array_at(b, "pods");

@@ -117,7 +117,7 @@ void report_apply(struct report *r, const struct change *c)
 
 /* --- whose pods are --- */
 
-/* Who is being asked for is not known in the end. */
+/* An owner that is being asked for is not known in the end. */
 static enum owner_answer last_above(
 	void *data, const char *ns, const struct owner_top *object, struct owner *ret_owner)
 {

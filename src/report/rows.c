@@ -62,7 +62,7 @@ static void add_pod(struct report *r, struct rows *rows, const struct pod *pod, 
 	rows_add(rows, &r->pods_arena, &row);
 }
 
-/* What the controller wrote on it; before that there is little to say. */
+/* A tenant waits for what the controller wrote on it; before that there is little to say. */
 static void add_waiting_tenant(struct report *r, const struct pod *pod)
 {
 	bool gated = pod_has_gate(pod, NAME_GATE);

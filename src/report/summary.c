@@ -34,7 +34,7 @@ const char *report_webhook_text(const struct report_parts *p)
 	return "not known";
 }
 
-/* Whoever may write nodes and pods says how many; nothing is more than the most. */
+/* Sums have a bound: whoever may write nodes and pods says how many. */
 void sum_add(int64_t *sum, int64_t more)
 {
 	if (__builtin_add_overflow(*sum, more, sum)) {
@@ -68,7 +68,7 @@ static void count_nodes(const struct report *r, struct gpus *g)
 	}
 }
 
-/* One that nobody has been granted a share of. */
+/* Has nobody been granted a share of this capacity pod? */
 static bool has_no_tenant(const struct world_pod *wp)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 4096};
@@ -76,7 +76,8 @@ static bool has_no_tenant(const struct world_pod *wp)
 	return world_pod_unpack(wp, &arena, &pod) && pod.ledger.count == 0 && !pod.ledger_bad;
 }
 
-/* Not on a node that is gone, whose pods are kept until somebody collects them. */
+/* Is the pod on a node that is there? Pods of one that is gone are kept until somebody collects
+ * them. */
 static bool is_somewhere(const struct report *r, const struct world_pod *wp)
 {
 	if (wp->node == WORLD_NONE || world_pod_terminal(wp)) {
