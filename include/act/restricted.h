@@ -4,7 +4,6 @@
 #ifndef ACT_RESTRICTED_H
 #define ACT_RESTRICTED_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "json/build.h"

@@ -16,9 +16,7 @@
 #define CERTIFICATES_CERTS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "base/metric.h"
 #include "base/part.h"
 #include "io/tls.h"
 #include "kube/client.h"

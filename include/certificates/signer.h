@@ -9,7 +9,6 @@
 #ifndef CERTIFICATES_SIGNER_H
 #define CERTIFICATES_SIGNER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/part.h"

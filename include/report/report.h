@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-#include "base/str.h"
 #include "model/change.h"
 #include "owner/owner.h"
 

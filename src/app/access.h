@@ -3,9 +3,6 @@
 #ifndef APP_ACCESS_H
 #define APP_ACCESS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/part.h"
 #include "kube/client.h"
 #include "sizer/sizer.h"

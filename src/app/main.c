@@ -4,7 +4,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "agent/agent.h"
 #include "agent/agent_main.h"
 #include "agent/relay_main.h"
 #include "base/map.h"
@@ -12,9 +11,7 @@
 #include "base/str.h"
 #include "controller.h"
 #include "json/decode.h"
-#include "node/capacity.h"
 #include "node/capacity_main.h"
-#include "node/gpu_worker.h"
 #include "node/probe_main.h"
 #include "options.h"
 #include "replay.h"

@@ -9,7 +9,6 @@
 
 #include "base/alloc.h"
 #include "base/rand.h"
-#include "json/decode.h"
 #include "json/yaml.h"
 #include "model/injection.h"
 #include "model/names.h"

@@ -3,9 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "base/alloc.h"
 #include "engine/journal.h"
 
 /* A segment of 64 MiB and the state before it; more is no file of ours. */

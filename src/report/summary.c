@@ -1,8 +1,6 @@
 /* The figures and words that the text and the JSON have in common. */
 #include "summary.h"
 
-#include "world/world.h"
-
 #define KIND_MAX 253   /* of a kind, and of its group */
 #define STALE_MS 20000 /* C2 */
 

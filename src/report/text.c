@@ -1,7 +1,6 @@
 /* The report for a person: a line or two a subject, then who is concerned, a few of them. */
 #include "report/text.h"
 
-#include "base/clock.h"
 #include "lines.h"
 #include "model/quantity.h"
 #include "parts.h"
