@@ -9,6 +9,7 @@
 
 #include "action_draft.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "capacity_draft.h"
 #include "job_list.h"
 #include "json/decode.h"
@@ -131,7 +132,7 @@ static void end_sent(struct job *j)
 static void refuse_job(struct job *j, enum fault_kind kind, const char *why)
 {
 	fault_set(&j->outcome.fault, kind, "%s", why);
-	job_list_push(&j->act->over, j);
+	VEC_PUSH(&j->act->over, j);
 	j->act->news = true;
 }
 
@@ -343,11 +344,11 @@ static void start_job(struct act *a, struct job_list *from, struct job *j)
 	const struct action *x = &j->action;
 	job_list_remove(from, j);
 	if (!may_write_on(j)) {
-		job_list_push(&a->over, j);
+		VEC_PUSH(&a->over, j);
 		a->news = true;
 		return;
 	}
-	job_list_push(&a->in_flight, j);
+	VEC_PUSH(&a->in_flight, j);
 	if (x->type == ACTION_PLACE && x->node_term_count > 0) {
 		const struct kube_path path = draft_pod_path(x, NULL);
 		request_read(j, &path, live_answered);
@@ -363,18 +364,18 @@ static void start_job(struct act *a, struct job_list *from, struct job *j)
 		continue_surge(j, NULL);
 	} else if (send_write(j, NULL) != 0) {
 		job_list_remove(&a->in_flight, j);
-		job_list_push(&a->over, j);
+		VEC_PUSH(&a->over, j);
 	}
 }
 
 static void start_writes(struct act *a)
 {
-	struct job *next;
-	for (struct job *j = a->queue.head; j != NULL && a->in_flight.count < ACT_IN_FLIGHT_MAX;
-		j = next) {
-		next = j->next;
+	for (size_t i = 0; i < a->queue.count && a->in_flight.count < ACT_IN_FLIGHT_MAX;) {
+		struct job *j = a->queue.items[i];
 		/* Two writes to one object at a time could overtake each other. */
-		if (!job_list_names(&a->in_flight, &j->action)) {
+		if (job_list_names(&a->in_flight, &j->action)) {
+			i++;
+		} else {
 			start_job(a, &a->queue, j);
 		}
 	}
@@ -382,16 +383,14 @@ static void start_writes(struct act *a)
 
 static void start_conditions(struct act *a, int64_t now)
 {
-	a->tokens_ms += now - a->filled_ms;
-	a->tokens_ms = a->tokens_ms < 1000 ? a->tokens_ms : 1000;
+	a->tokens_ms = smaller_of(a->tokens_ms + now - a->filled_ms, 1000);
 	a->filled_ms = now;
-	struct job *next;
-	for (struct job *j = a->conditions.head; j != NULL; j = next) {
-		next = j->next;
-		if (a->tokens_ms < TOKEN_MS || a->in_flight.count >= ACT_IN_FLIGHT_MAX) {
-			return;
-		}
-		if (!job_list_names(&a->in_flight, &j->action)) {
+	for (size_t i = 0; i < a->conditions.count && a->tokens_ms >= TOKEN_MS &&
+			   a->in_flight.count < ACT_IN_FLIGHT_MAX;) {
+		struct job *j = a->conditions.items[i];
+		if (job_list_names(&a->in_flight, &j->action)) {
+			i++;
+		} else {
 			a->tokens_ms -= TOKEN_MS;
 			start_job(a, &a->conditions, j);
 		}
@@ -402,7 +401,7 @@ static void report_ended_jobs(struct act *a)
 {
 	/* What the receiver submits meanwhile waits for the next step. */
 	for (size_t left = a->over.count; left > 0; left--) {
-		struct job *j = a->over.head;
+		struct job *j = a->over.items[0];
 		job_list_remove(&a->over, j);
 		end_job(j);
 	}
@@ -434,13 +433,14 @@ int64_t act_deadline(const struct act *a)
 /* A newer word about the same thing: the older one need not be said any more. */
 static void supersede(struct job_list *list, enum action_type older, const struct action *newer)
 {
-	struct job *next;
-	for (struct job *j = list->head; j != NULL; j = next) {
-		next = j->next;
+	for (size_t i = 0; i < list->count;) {
+		struct job *j = list->items[i];
 		if (j->action.type == older && action_same_object(&j->action, newer) &&
 			text_equals(j->action.condition, newer->condition)) {
 			job_list_remove(list, j);
 			refuse_job(j, FAULT_CONFLICT, "a newer action took its place in the queue");
+		} else {
+			i++;
 		}
 	}
 }
@@ -502,7 +502,7 @@ void act_submit(struct act *a, const struct action *action)
 		refuse_job(j, FAULT_LIMIT, "too many writes are waiting");
 		return;
 	}
-	job_list_push(list, j);
+	VEC_PUSH(list, j);
 }
 
 size_t act_in_flight(const struct act *a)

@@ -6,25 +6,14 @@
 #include "draft.h"
 #include "surge_draft.h"
 
-void job_list_push(struct job_list *l, struct job *j)
+void job_list_remove(struct job_list *l, const struct job *j)
 {
-	j->next = NULL;
-	*(l->tail != NULL ? l->tail : &l->head) = j;
-	l->tail = &j->next;
-	l->count++;
-}
-
-void job_list_remove(struct job_list *l, struct job *j)
-{
-	struct job **slot = &l->head;
-	while (*slot != j) {
-		slot = &(*slot)->next;
-	}
-	*slot = j->next;
-	if (l->tail == &j->next) {
-		l->tail = slot;
+	size_t at = 0;
+	while (l->items[at] != j) {
+		at++;
 	}
 	l->count--;
+	memmove(l->items + at, l->items + at + 1, (l->count - at) * sizeof *l->items);
 }
 
 void job_destroy(struct job *j)
@@ -36,18 +25,17 @@ void job_destroy(struct job *j)
 
 void job_list_finish(struct job_list *l)
 {
-	while (l->head != NULL) {
-		struct job *j = l->head;
-		job_list_remove(l, j);
-		kube_cancel(j->kube, j->call);
-		job_destroy(j);
+	for (size_t i = 0; i < l->count; i++) {
+		kube_cancel(l->items[i]->kube, l->items[i]->call);
+		job_destroy(l->items[i]);
 	}
+	VEC_FINISH(l);
 }
 
 bool job_list_names(const struct job_list *l, const struct action *x)
 {
-	for (const struct job *j = l->head; j != NULL; j = j->next) {
-		if (action_same_object(&j->action, x)) {
+	for (size_t i = 0; i < l->count; i++) {
+		if (action_same_object(&l->items[i]->action, x)) {
 			return true;
 		}
 	}

@@ -4,10 +4,10 @@
 
 #include "act/act.h"
 #include "base/alloc.h"
+#include "base/vec.h"
 
 struct job {
-	struct job *next; /* owned by its list */
-	struct act *act;  /* borrowed, like the next one */
+	struct act *act; /* borrowed, like the next one */
 	struct kube *kube;
 	struct arena arena;
 	struct action action; /* in the arena */
@@ -19,16 +19,13 @@ struct job {
 	struct surge_course *surge; /* owned; NULL: none */
 };
 
-/* Zeroed, it is empty. */
+/* In the order in which they came. */
 struct job_list {
-	struct job *head;  /* owned */
-	struct job **tail; /* where the next one is hung in; NULL: at the head */
-	size_t count;
+	VEC_FIELDS(struct job *); /* owned */
 };
 
-void job_list_push(struct job_list *l, struct job *j);
-void job_list_remove(struct job_list *l, struct job *j); /* it must be there */
-void job_list_finish(struct job_list *l);		 /* cancels and destroys them */
+void job_list_remove(struct job_list *l, const struct job *j); /* it must be there */
+void job_list_finish(struct job_list *l);		       /* cancels and destroys them */
 void job_destroy(struct job *j);
 /* Is any job of the list about that object? */
 bool job_list_names(const struct job_list *l, const struct action *x);
