@@ -132,13 +132,16 @@ static void json_pods(struct build *b, const char *key, const struct rows *rows,
 	build_end(b);
 }
 
-/* Pods of one kind of owner, those that are kept. "": that nobody controls. */
-static void write_names(struct build *b, const struct rows *rows, struct view kind)
+/* How much pods of one kind of owner have, and those that are kept. "": that nobody controls. */
+static void write_sum(
+	struct build *b, const struct stranger_sum *sum, const struct rows *rows, const char *kind)
 {
+	build_i64_at(b, "milli", sum->milli);
+	build_i64_at(b, "count", sum->pods);
 	build_array_at(b, "pods");
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct row *row = &rows->items[i];
-		if (view_equals(kind, row->reason)) {
+		if (text_equals(row->reason, kind)) {
 			build_begin_object(b);
 			build_text_at(b, "namespace", row->ns);
 			build_text_at(b, "name", row->name);
@@ -165,16 +168,12 @@ static void json_owners(struct build *b, const struct report *r)
 		build_begin_object(b);
 		build_text_at(b, "group", row.group);
 		build_text_at(b, "kind", row.kind);
-		build_i64_at(b, "milli", row.sum.milli);
-		build_i64_at(b, "count", row.sum.pods);
-		write_names(b, &r->strange, view_of(text_or(kind, "/")));
+		write_sum(b, &row.sum, &r->strange, text_or(kind, "/"));
 		build_end(b);
 	}
 	build_end(b);
 	build_object_at(b, "ownerless");
-	build_i64_at(b, "milli", r->strangers.alone.milli);
-	build_i64_at(b, "count", r->strangers.alone.pods);
-	write_names(b, &r->strange, VIEW(""));
+	write_sum(b, &r->strangers.alone, &r->strange, "");
 	build_end(b);
 }
 
