@@ -6,6 +6,8 @@ import json
 import re
 import time
 
+import pytest
+
 import invariants
 from api import ApiError
 from helpers import P, note, placed
@@ -103,6 +105,23 @@ def namespace(stack, annotations=None, labels=None):
     finally:
         wait_until(lambda: _emptied(api, name), 60, "no pods in " + name, every=0.1)
         api.delete("namespaces", name)
+
+
+@contextlib.contextmanager
+def ruled_namespace(stack, policy):
+    """The same under a GPUPolicy of its own, where policy time can be told to the controller."""
+    if not stack.controllers[0].can_crash():
+        pytest.skip("this build's policy time is the wall's; a sanitized one can be told")
+    with namespace(stack) as space:
+        stack.api.create("gpupolicies", {
+            "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": space},
+            "spec": dict(policy, selector={"namespaceSelector": {
+                "matchLabels": {"kubernetes.io/metadata.name": space}}})})
+        try:
+            yield space
+        finally:
+            with contextlib.suppress(ApiError):
+                stack.api.delete("gpupolicies", space)
 
 
 def _emptied(api, space):

@@ -1,5 +1,6 @@
 """What several end-to-end tests ask and say."""
 
+import contextlib
 import itertools
 import os
 import random
@@ -76,6 +77,23 @@ def next_pod(bed, name):
         bed.api.delete("pods", pod["metadata"]["name"], bed.space, grace=0)
     return wait_until(lambda: next((p for p in bed.pods(name) if p["metadata"]["uid"] not in old), None),
                       60, "another pod of " + name)
+
+
+@contextlib.contextmanager
+def restarted(stack, option, value):
+    """The only controller is started anew with another value of an option that it has, and as before in the end."""
+    controller, = stack.controllers
+    usual = controller.argv
+
+    def restart(argv):
+        assert controller.stop() == 0
+        controller.argv = argv
+        controller.start()
+    restart(["%s=%s" % (option, value) if a.startswith(option + "=") else a for a in usual])
+    try:
+        yield
+    finally:
+        restart(usual)
 
 
 def events(stack, pod, reason=None):

@@ -7,8 +7,7 @@ import pytest
 
 import asking
 import exporting
-from api import ApiError
-from helpers import events, is_tenant, note, on
+from helpers import events, is_tenant, note, on, restarted
 from waiting import wait_until
 
 PORT = 9402
@@ -129,20 +128,11 @@ class Healing:
 
 @pytest.fixture(name="healing")
 def fixture_healing(stack, name, request):
-    if not stack.controllers[0].can_crash():
-        pytest.skip("this build's policy time is the wall's; a sanitized one can be told")
-    with asking.namespace(stack) as space:
-        stack.api.create("gpupolicies", {
-            "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": space},
-            "spec": dict(POLICY, mode="Recommend", **getattr(request, "param", {}), selector={"namespaceSelector": {
-                "matchLabels": {"kubernetes.io/metadata.name": space}}})})
+    policy = dict(POLICY, mode="Recommend", **getattr(request, "param", {}))
+    with asking.ruled_namespace(stack, policy) as space:
         healing = Healing(stack, space)
         with exporting.exporter_on(stack, WHERE, name(), PORT, healing.told) as healing.exporter:
-            try:
-                yield healing
-            finally:
-                with contextlib.suppress(ApiError):
-                    stack.api.delete("gpupolicies", space)
+            yield healing
 
 
 @pytest.mark.timeout(600)
@@ -175,20 +165,10 @@ def test_h1_memory_near_its_limit_is_healed_where_it_is(healing):
 @contextlib.contextmanager
 def one_round(healing):
     """The controller is started anew, has had its first round, and another one is an hour away."""
-    controller, = healing.stack.controllers
-    usual = controller.argv
-
-    def restart(argv):
-        assert controller.stop() == 0
-        controller.argv = argv
-        controller.start()
-    restart(["--rightsizing-seconds=3600" if a.startswith("--rightsizing-seconds=") else a for a in usual])
-    try:
+    with restarted(healing.stack, "--rightsizing-seconds", 3600):
         healing.stack.wait_leader()
         healing.wait(lambda: healing.rounds() == 1, "the first round to end")
         yield
-    finally:
-        restart(usual)
 
 
 @pytest.mark.timeout(600)

@@ -9,7 +9,7 @@ import os
 import pytest
 
 import agents
-from helpers import P, capacity_on, environment, events, note, on, pin, placed, seen, wait_gone
+from helpers import P, capacity_on, environment, events, note, on, pin, placed, restarted, seen, wait_gone
 from invariants import identity, ledger
 from test_agent import USED, UTIL, heard, wait_figure, waits, who
 from waiting import wait_until
@@ -204,16 +204,8 @@ def test_c11_an_orphan_is_metered_all_the_while_and_held_again(stack, node, name
 @pytest.fixture
 def impatient(stack):
     """The controller is started anew, and searches for a GPU for 5 s."""
-    controller, = stack.controllers
-    usual = controller.argv
-
-    def restart(argv):
-        assert controller.stop() == 0
-        controller.argv = argv
-        controller.start()
-    restart(["--reacquire-seconds=5" if a.startswith("--reacquire-seconds=") else a for a in usual])
-    yield
-    restart(usual)
+    with restarted(stack, "--reacquire-seconds", 5):
+        yield
 
 
 @pytest.mark.usefixtures("impatient")

@@ -132,21 +132,13 @@ class Turning:
 
 @pytest.fixture(name="turning")
 def fixture_turning(stack, name):
-    if not stack.controllers[0].can_crash():
-        pytest.skip("this build's policy time is the wall's; a sanitized one can be told")
-    with asking.namespace(stack) as space:
-        stack.api.create("gpupolicies", {
-            "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": space},
-            "spec": dict(POLICY, selector={"namespaceSelector": {
-                "matchLabels": {"kubernetes.io/metadata.name": space}}})})
+    with asking.ruled_namespace(stack, POLICY) as space:
         turning = Turning(stack, space, "turn-0")
         with exporting.exporter_on(stack, "turn-0", name(), PORT, turning.told):
             try:
                 yield turning
             finally:
                 turning.remove()
-                with contextlib.suppress(ApiError):
-                    stack.api.delete("gpupolicies", space)
 
 
 @pytest.mark.timeout(600)

@@ -9,7 +9,6 @@ import pytest
 import asking
 import exporting
 import invariants
-from api import ApiError
 from helpers import events, is_tenant, is_whole, note, on
 from waiting import wait_until
 from watching import PodWatch
@@ -163,20 +162,10 @@ def is_ready(pod):
 
 @pytest.fixture(name="rolling")
 def fixture_rolling(stack, name):
-    if not stack.controllers[0].can_crash():
-        pytest.skip("this build's policy time is the wall's; a sanitized one can be told")
-    with asking.namespace(stack) as space:
-        stack.api.create("gpupolicies", {
-            "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": space},
-            "spec": dict(POLICY, selector={"namespaceSelector": {
-                "matchLabels": {"kubernetes.io/metadata.name": space}}})})
+    with asking.ruled_namespace(stack, POLICY) as space:
         rolling = Rolling(stack, space)
         with exporting.exporter_on(stack, WHERE, name(), PORT, rolling.told) as rolling.exporter:
-            try:
-                yield rolling
-            finally:
-                with contextlib.suppress(ApiError):
-                    stack.api.delete("gpupolicies", space)
+            yield rolling
 
 
 @pytest.mark.timeout(600)

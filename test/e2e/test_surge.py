@@ -113,20 +113,10 @@ def fixture_overlay(cp):
 
 @contextlib.contextmanager
 def surging_in(stack, name, where=WHERE):
-    if not stack.controllers[0].can_crash():
-        pytest.skip("this build's policy time is the wall's; a sanitized one can be told")
-    with asking.namespace(stack) as space:
-        stack.api.create("gpupolicies", {
-            "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": space},
-            "spec": dict(POLICY, update=UPDATE, selector={"namespaceSelector": {
-                "matchLabels": {"kubernetes.io/metadata.name": space}}})})
+    with asking.ruled_namespace(stack, dict(POLICY, update=UPDATE)) as space:
         surging = Surging(stack, space, where)
         with exporting.exporter_on(stack, where, name(), PORT, surging.told) as surging.exporter:
-            try:
-                yield surging
-            finally:
-                with contextlib.suppress(ApiError):
-                    stack.api.delete("gpupolicies", space)
+            yield surging
 
 
 @pytest.fixture(name="surging")
