@@ -152,7 +152,8 @@ static void on_job_answer(void *data, const struct kube_answer *answer)
 	j->answered(j, answer);
 }
 
-static void request_read(struct job *j, const struct kube_path *path,
+/* Reads an object; its answer goes there. */
+static void read_then(struct job *j, const struct kube_path *path,
 	void (*answered)(struct job *j, const struct kube_answer *answer))
 {
 	j->answered = answered;
@@ -246,7 +247,7 @@ static void read_answered(struct job *j, const struct kube_answer *answer)
 static void read_only(struct job *j)
 {
 	const struct kube_path path = read_path(&j->action, &j->arena);
-	request_read(j, &path, read_answered);
+	read_then(j, &path, read_answered);
 }
 
 static void write_answered(struct job *j, const struct kube_answer *answer)
@@ -269,7 +270,7 @@ static void write_answered(struct job *j, const struct kube_answer *answer)
 	} else if (type == ACTION_CREATE_CAPACITY && f->kind == FAULT_CONFLICT) {
 		/* The one that is there may be what an earlier attempt of unknown fate made. */
 		const struct kube_path path = draft_pod_path(&j->action, NULL);
-		request_read(j, &path, read_back_answered);
+		read_then(j, &path, read_back_answered);
 	} else {
 		take_answered_pod(j, answer);
 		end_sent(j);
@@ -302,7 +303,7 @@ static void confirm_next(struct job *j)
 	const struct grant *g = &j->action.still.items[j->confirmed];
 	const struct kube_path path = {
 		.group_version = "v1", .ns = g->ns, .resource = "pods", .name = g->name};
-	request_read(j, &path, confirm_answered);
+	read_then(j, &path, confirm_answered);
 }
 
 static void confirm_answered(struct job *j, const struct kube_answer *answer)
@@ -351,12 +352,12 @@ static void start_job(struct act *a, struct job_list *from, struct job *j)
 	VEC_PUSH(&a->in_flight, j);
 	if (x->type == ACTION_PLACE && x->node_term_count > 0) {
 		const struct kube_path path = draft_pod_path(x, NULL);
-		request_read(j, &path, live_answered);
+		read_then(j, &path, live_answered);
 	} else if (x->type == ACTION_GRANT && x->still.count > 0) {
 		confirm_next(j);
 	} else if (recommendation_reads_owner(x)) {
 		const struct kube_path path = recommendation_owner_path(x, &j->arena);
-		request_read(j, &path, owner_answered);
+		read_then(j, &path, owner_answered);
 	} else if (read_is_all(x)) {
 		read_only(j);
 	} else if (surge_is_course(x)) {

@@ -98,7 +98,7 @@ static bool open_directory(struct recorder *r)
 	return r->dir_fd >= 0;
 }
 
-static void segment_begin(void *data, uint32_t number)
+static void segment_open(void *data, uint32_t number)
 {
 	struct recorder *r = data;
 	char name[96], time[32];
@@ -161,7 +161,7 @@ struct recorder *recorder_create(
 		return NULL;
 	}
 	struct recorder *r = xcalloc(1, sizeof *r);
-	struct journal_sink sink = {r, segment_begin, segment_write};
+	struct journal_sink sink = {r, segment_open, segment_write};
 	struct journal_config jc = {.version = ALIQUOT_VERSION,
 		.sink = in_memory ? NULL : &sink,
 		.segment_bytes = config->segment_bytes};
