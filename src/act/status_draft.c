@@ -30,16 +30,12 @@ int condition_draft(const struct action *x, struct draft *d, struct fault *ret_f
 	return draft_end(&b, ret_fault);
 }
 
-static const char *ready_reason(const struct action *x)
-{
-	const char *otherwise = x->is_true ? "Ready" : "NotReady";
-	return !text_empty(x->event_reason) ? x->event_reason
-	       : x->reason != REASON_NONE   ? reason_name(x->reason)
-					    : otherwise;
-}
-
 int policy_status_draft(const struct action *x, struct draft *d, struct fault *ret_fault)
 {
+	const char *ready = !text_empty(x->event_reason) ? x->event_reason
+			    : x->reason != REASON_NONE	 ? reason_name(x->reason)
+			    : x->is_true		 ? "Ready"
+							 : "NotReady";
 	const struct condition conditions[] = {
 		{"Accepted", "True", "Accepted", "The policy can be used as written.",
 			x->accepted_ms, x->generation},
@@ -50,7 +46,7 @@ int policy_status_draft(const struct action *x, struct draft *d, struct fault *r
 				  "pods."
 				: "No other policy of the same priority matches the same pods.",
 			x->overlapping_ms, x->generation},
-		{"Ready", x->is_true ? "True" : "False", ready_reason(x), text_or(x->message, ""),
+		{"Ready", x->is_true ? "True" : "False", ready, text_or(x->message, ""),
 			x->ready_ms, x->generation},
 	};
 	const struct kube_path path = {.group_version = NAME_GROUP "/" NAME_VERSION,

@@ -67,21 +67,16 @@ void agents_count(const struct agents *a, struct agents_counts *ret)
 	}
 }
 
-/* A descriptor for each of them, beside those of the server: the 1,024 that some runtimes begin
- * with are too few. */
-static void files_allow(void)
+struct agents *agents_create(struct loop *loop, const struct certs *certs, struct states *states)
 {
+	struct agents *a = xcalloc(1, sizeof *a);
 	struct rlimit files;
+	/* A descriptor for each of them, beside those of the server: the 1,024 that some runtimes
+	 * begin with are too few. */
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < FILES_WANTED) {
 		files.rlim_cur = files.rlim_max < FILES_WANTED ? files.rlim_max : FILES_WANTED;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
-}
-
-struct agents *agents_create(struct loop *loop, const struct certs *certs, struct states *states)
-{
-	struct agents *a = xcalloc(1, sizeof *a);
-	files_allow();
 	*a = (struct agents){.loop = loop, .certs = certs, .states = states};
 	return a;
 }

@@ -177,14 +177,6 @@ static int status_run(struct status *s)
 	return print_status(s);
 }
 
-static void status_finish(struct status *s)
-{
-	survey_destroy(s->survey);
-	report_destroy(s->report);
-	link_destroy(s->link);
-	loop_destroy(s->loop);
-}
-
 int status_main(int argc, char **argv)
 {
 	struct status s = {.seconds = SECONDS_MOST};
@@ -200,6 +192,9 @@ int status_main(int argc, char **argv)
 	}
 	log_setup(LOG_ERROR, STDERR_FILENO);
 	int status = status_run(&s);
-	status_finish(&s);
+	survey_destroy(s.survey);
+	report_destroy(s.report);
+	link_destroy(s.link);
+	loop_destroy(s.loop);
 	return status;
 }

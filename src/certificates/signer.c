@@ -347,28 +347,23 @@ static void stop_signing(struct signer *s)
 	s->missed = false;
 }
 
-static void start_signing(struct signer *s)
+static void signer_step(void *self, const struct turn *turn)
 {
 	static const struct reflector_events events = {
 		.on_begin = on_csrs_begin, .on_object = on_csr, .on_gone = on_csr_gone};
-	const struct reflector_kind kind = {.name = CSR_RESOURCE,
-		.group_version = CSR_GROUP_VERSION,
-		.resource = CSR_RESOURCE,
-		.field_selector = "spec.signerName=" NAME_AGENT_SIGNER,
-		.projection = csr_projection()};
-	struct reflector_options options = {.seed = s->seed};
-	s->reflector = reflector_create(s->kube, &kind, &options, &events, s);
-}
-
-static void signer_step(void *self, const struct turn *turn)
-{
 	struct signer *s = self;
 	if (!turn->leads) {
 		stop_signing(s);
 		return;
 	}
 	if (s->reflector == NULL) {
-		start_signing(s);
+		const struct reflector_kind kind = {.name = CSR_RESOURCE,
+			.group_version = CSR_GROUP_VERSION,
+			.resource = CSR_RESOURCE,
+			.field_selector = "spec.signerName=" NAME_AGENT_SIGNER,
+			.projection = csr_projection()};
+		const struct reflector_options options = {.seed = s->seed};
+		s->reflector = reflector_create(s->kube, &kind, &options, &events, s);
 	}
 	reflector_step(s->reflector, turn->now);
 	begin_next(s, turn->now);

@@ -55,17 +55,6 @@ int64_t gpus_idle(const struct gpus *g)
 	return g->gpus > held ? g->gpus - held : 0;
 }
 
-static void count_nodes(const struct report *r, struct gpus *g)
-{
-	for (size_t i = 0; i < world_node_slots(r->world); i++) {
-		const struct world_node *n = world_node_at(r->world, (uint32_t)i);
-		if (n->known && n->noun.gpus > 0) {
-			g->nodes++;
-			sum_add(&g->gpus, n->noun.gpus);
-		}
-	}
-}
-
 /* Has nobody been granted a share of this capacity pod? */
 static bool has_no_tenant(const struct world_pod *wp)
 {
@@ -74,20 +63,13 @@ static bool has_no_tenant(const struct world_pod *wp)
 	return world_pod_unpack(wp, &arena, &pod) && pod.ledger.count == 0 && !pod.ledger_bad;
 }
 
-/* Is the pod on a node that is there? Pods of one that is gone are kept until somebody collects
- * them. */
-static bool is_somewhere(const struct report *r, const struct world_pod *wp)
-{
-	if (wp->node == WORLD_NONE || world_pod_terminal(wp)) {
-		return false;
-	}
-	const struct world_node *n = world_node_at(r->world, wp->node);
-	return !r->nodes_known || n->known;
-}
-
 static void count_gpu_pod(const struct report *r, const struct world_pod *wp, struct gpus *g)
 {
-	if (!is_somewhere(r, wp)) {
+	if (wp->node == WORLD_NONE || world_pod_terminal(wp)) {
+		return;
+	}
+	/* Pods of a node that is gone are kept until somebody collects them. */
+	if (r->nodes_known && !world_node_at(r->world, wp->node)->known) {
 		return;
 	}
 	switch (wp->gpu->class) {
@@ -113,7 +95,13 @@ struct gpus report_gpus(const struct report *r)
 {
 	static const enum world_class classes[] = {WORLD_WHOLE, WORLD_TENANT, WORLD_CAPACITY};
 	struct gpus g = {0};
-	count_nodes(r, &g);
+	for (uint32_t i = 0; i < world_node_slots(r->world); i++) {
+		const struct world_node *n = world_node_at(r->world, i);
+		if (n->known && n->noun.gpus > 0) {
+			g.nodes++;
+			sum_add(&g.gpus, n->noun.gpus);
+		}
+	}
 	for (size_t k = 0; k < COUNT_OF(classes); k++) {
 		for (size_t i = 0; i < world_class_count(r->world, classes[k]); i++) {
 			count_gpu_pod(r, world_class_at(r->world, classes[k], i), &g);
