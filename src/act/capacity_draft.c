@@ -102,20 +102,6 @@ static void write_container_surroundings(struct build *b, bool init, bool mps)
 	}
 }
 
-/* Ready is a daemon that answers, so that no tenant comes before it does. */
-static void write_readiness(struct build *b)
-{
-	build_object_at(b, "readinessProbe");
-	build_object_at(b, "exec");
-	draft_texts(b, "command",
-		WORDS(PROGRAM, "capacity", "ready", IDENTITY_FILE_MPS, "--mps",
-			"--mps-root=" MPS_ROOT));
-	build_end(b);
-	build_i64_at(b, "periodSeconds", 3);
-	build_i64_at(b, "failureThreshold", 1);
-	build_end(b);
-}
-
 static void write_containers(struct build *b, const struct draft *d, bool mps)
 {
 	const char *file = mps ? IDENTITY_FILE_MPS : "--identity-file=" IDENTITY_DIR "/identity";
@@ -131,7 +117,16 @@ static void write_containers(struct build *b, const struct draft *d, bool mps)
 	build_array_at(b, "containers");
 	make_container(b, d, CAPACITY_MAIN_CONTAINER, hold);
 	if (mps) {
-		write_readiness(b);
+		/* Ready is a daemon that answers, so that no tenant comes before it does. */
+		build_object_at(b, "readinessProbe");
+		build_object_at(b, "exec");
+		draft_texts(b, "command",
+			WORDS(PROGRAM, "capacity", "ready", IDENTITY_FILE_MPS, "--mps",
+				"--mps-root=" MPS_ROOT));
+		build_end(b);
+		build_i64_at(b, "periodSeconds", 3);
+		build_i64_at(b, "failureThreshold", 1);
+		build_end(b);
 	}
 	write_container_surroundings(b, false, mps);
 	draft_close(b, 2);
@@ -237,21 +232,6 @@ int delete_capacity_draft(const struct action *x, struct draft *d, struct fault 
 
 /* --- the companion --- */
 
-static void companion_container(struct build *b, const struct draft *d, const struct action *x)
-{
-	char cpu[32], memory[32], gpus[32];
-	snprintf(cpu, sizeof cpu, "%lldm", (long long)x->cpu_milli);
-	snprintf(memory, sizeof memory, "%lld", (long long)x->mem_bytes);
-	snprintf(gpus, sizeof gpus, "%lld", (long long)x->gpus);
-	build_array_at(b, "containers");
-	make_container(b, d, "pause", WORDS("capacity", "pause"));
-	build_object_at(b, "resources");
-	restricted_amounts(b, "requests", cpu, memory, NULL);
-	restricted_amounts(b, "limits", NULL, NULL, gpus);
-	build_end(b);
-	restricted_container(b);
-}
-
 /* A companion stands in for tenants and asks for the GPUs, CPU and memory that they and their
  * capacity pods will need. Anybody displaces it; it holds nothing that matters and goes when the
  * GPUs are opened. It belongs to whom capacity pods belong to. */
@@ -259,6 +239,7 @@ int companion_draft(const struct action *x, struct draft *d, struct fault *ret_f
 {
 	struct build b;
 	struct owner owner;
+	char cpu[32], memory[32], gpus[32];
 	if (pods_owner(d, &owner, ret_fault) < 0 || make_pod(x, &owner, d, &b, ret_fault) < 0) {
 		return -1;
 	}
@@ -267,6 +248,15 @@ int companion_draft(const struct action *x, struct draft *d, struct fault *ret_f
 	make_spec(&b, "Always", NAME_COMPANION, 1, UID_COMPANION);
 	make_runtime(&b, x, (const struct toleration *const[]){&tolerates_gpu, NULL});
 	make_where(&b, x);
-	companion_container(&b, d, x);
+	snprintf(cpu, sizeof cpu, "%lldm", (long long)x->cpu_milli);
+	snprintf(memory, sizeof memory, "%lld", (long long)x->mem_bytes);
+	snprintf(gpus, sizeof gpus, "%lld", (long long)x->gpus);
+	build_array_at(&b, "containers");
+	make_container(&b, d, "pause", WORDS("capacity", "pause"));
+	build_object_at(&b, "resources");
+	restricted_amounts(&b, "requests", cpu, memory, NULL);
+	restricted_amounts(&b, "limits", NULL, NULL, gpus);
+	build_end(&b);
+	restricted_container(&b);
 	return draft_end(&b, ret_fault);
 }

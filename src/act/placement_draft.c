@@ -90,22 +90,18 @@ static bool pins_already(const json_t *term, const char *node)
 	return false;
 }
 
-static bool matches_nothing(const json_t *term)
-{
-	return json_array_size(json_object_get(term, "matchFields")) == 0 &&
-	       json_array_size(json_object_get(term, "matchExpressions")) == 0;
-}
-
 static void write_term(struct build *b, const json_t *term, const char *node)
 {
-	if (pins_already(term, node) || matches_nothing(term)) {
+	const json_t *fields = json_object_get(term, "matchFields");
+	bool matches_nothing = json_array_size(fields) == 0 &&
+			       json_array_size(json_object_get(term, "matchExpressions")) == 0;
+	if (pins_already(term, node) || matches_nothing) {
 		draft_json(b, term);
 		return;
 	}
 	build_begin_object(b);
 	draft_members(b, term, WORDS("matchFields"));
 	build_array_at(b, "matchFields");
-	const json_t *fields = json_object_get(term, "matchFields");
 	for (size_t i = 0; i < json_array_size(fields); i++) {
 		draft_json(b, json_array_get(fields, i));
 	}

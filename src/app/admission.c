@@ -96,17 +96,12 @@ static bool port_unshared(void *data, const struct pod *pod, struct unfit_tally 
 	return view_unshared(data, pod, NULL, ret_why);
 }
 
-/* The options were checked when they were read. */
-static bool may_note(const struct options *o)
+struct sizer_admission admission_port(struct controller *c)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	struct inject_rules rules;
-	return inject_rules_parse(o->injection, &arena, &rules, NULL) < 0 ||
-	       inject_rules_may_note(&rules);
-}
-
-struct sizer_admission admission_port(struct controller *c)
-{
+	/* The options were checked when they were read. */
+	bool read = inject_rules_parse(c->options.injection, &arena, &rules, NULL) == 0;
 	return (struct sizer_admission){.data = c,
 		.sees = port_sees,
 		.may_convert = port_may_replace,
@@ -114,7 +109,7 @@ struct sizer_admission admission_port(struct controller *c)
 		.unshared = port_unshared,
 		.context_mib = c->options.context_memory_mib,
 		.mps_unlabelled = c->options.mps_unlabelled,
-		.notes_names = may_note(&c->options)};
+		.notes_names = !read || inject_rules_may_note(&rules)};
 }
 
 struct hook_view admission_view(struct controller *c)

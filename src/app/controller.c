@@ -193,18 +193,6 @@ static void on_controller_turn(void *data)
 
 /* --- the beginning --- */
 
-static void split_schedulers(struct controller *c)
-{
-	struct view rest = view_of(c->options.schedulers), part;
-	while (c->scheduler_count < COUNT_OF(c->scheduler_list) && view_next(&rest, ',', &part)) {
-		part = view_trim(part);
-		if (part.n > 0) {
-			c->scheduler_list[c->scheduler_count++] =
-				arena_strndup(&c->options.arena, part.p, part.n);
-		}
-	}
-}
-
 static struct wire *through_crash(void *data, struct wire *inner)
 {
 	struct controller *c = data;
@@ -372,7 +360,14 @@ static int controller_init(struct controller *c, struct fault *f)
 	c->metrics = metric_registry_create();
 	c->identity = options_identity(&c->options);
 	c->image = text_empty(c->options.image) ? NULL : xstrdup(c->options.image);
-	split_schedulers(c);
+	struct view rest = view_of(c->options.schedulers), part;
+	while (c->scheduler_count < COUNT_OF(c->scheduler_list) && view_next(&rest, ',', &part)) {
+		part = view_trim(part);
+		if (part.n > 0) {
+			c->scheduler_list[c->scheduler_count++] =
+				arena_strndup(&c->options.arena, part.p, part.n);
+		}
+	}
 	const char *class = c->options.runtime_class;
 	if (!text_equals(class, "auto") && !text_equals(class, "none")) {
 		c->runtime_class = xstrdup(class);
@@ -416,23 +411,6 @@ static void controller_finish(struct controller *c)
 	options_finish(&c->options);
 }
 
-static int controller_run(struct controller *c)
-{
-	struct fault f = {0};
-	if (controller_init(c, &f) < 0) {
-		log_error("cannot start", LOG_F(&f));
-		return 1;
-	}
-	ending_on_signals(c);
-	loop_on_turn(c->loop, on_controller_turn, c);
-	log_info("started", LOG_S("version", ALIQUOT_VERSION),
-		LOG_S("server", link_server(c->link)), LOG_S("identity", c->identity));
-	loop_run(c->loop);
-	loop_off_turn(c->loop, on_controller_turn, c);
-	log_info("stopped");
-	return c->failed ? 1 : 0;
-}
-
 int controller_main(int argc, char **argv)
 {
 	struct controller c = {0};
@@ -451,7 +429,18 @@ int controller_main(int argc, char **argv)
 	enum log_level level = LOG_INFO;
 	(void)log_level_parse(c.options.log_level, &level);
 	log_setup(level, STDERR_FILENO);
-	int status = controller_run(&c);
+	if (controller_init(&c, &f) < 0) {
+		log_error("cannot start", LOG_F(&f));
+		c.failed = true;
+	} else {
+		ending_on_signals(&c);
+		loop_on_turn(c.loop, on_controller_turn, &c);
+		log_info("started", LOG_S("version", ALIQUOT_VERSION),
+			LOG_S("server", link_server(c.link)), LOG_S("identity", c.identity));
+		loop_run(c.loop);
+		loop_off_turn(c.loop, on_controller_turn, &c);
+		log_info("stopped");
+	}
 	controller_finish(&c);
-	return status;
+	return c.failed ? 1 : 0;
 }

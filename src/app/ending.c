@@ -47,24 +47,18 @@ void ending_on_signals(struct controller *c)
 	}
 }
 
-static void begin_ending(struct controller *c, int64_t now)
-{
-	c->ending = ENDING_DRAINS;
-	c->ending_by = now + SAVE_WAIT_MS;
-	rightsizing_end(c->control.rightsizing);
-	if (c->webhook == NULL) {
-		c->drained = true;
-	} else {
-		server_drain(c->webhook, DRAIN_MS, on_webhook_drained, c);
-	}
-}
-
 static void ending_step(void *self, const struct turn *turn)
 {
 	struct controller *c = self;
 	int64_t now = turn->now;
 	if (c->ending == ENDING_LINGERS && now >= c->ending_by) {
-		begin_ending(c, now);
+		c->ending = ENDING_DRAINS;
+		c->ending_by = now + SAVE_WAIT_MS;
+		rightsizing_end(c->control.rightsizing);
+		c->drained = c->webhook == NULL;
+		if (c->webhook != NULL) {
+			server_drain(c->webhook, DRAIN_MS, on_webhook_drained, c);
+		}
 	}
 	bool late = now >= c->ending_by;
 	if (c->ending == ENDING_DRAINS &&

@@ -137,21 +137,6 @@ static struct record *zone_record(struct zones *z, const char *name)
 	return &z->records.items[z->records.count - 1];
 }
 
-static void load_zone(struct zones *z, struct record *r, int64_t now)
-{
-	struct zone zone;
-	r->fault = (struct fault){0};
-	r->read = z->look;
-	r->known = zones_read(z->folder, r->name, clock_policy(z->clock) / 1000, &zone,
-			   &r->fault) == 0;
-	(void)around_zone_set(z->around, r->name, r->known ? &zone : NULL);
-	r->next_at = now + (r->known ? REFRESH_MS : AGAIN_MS);
-	if (!r->known) {
-		log_warn("a time zone of a policy is not known", LOG_S("zone", r->name),
-			LOG_F(&r->fault));
-	}
-}
-
 static void warn_of_zone(
 	const struct zones *z, const struct policy *p, const char *name, const char *why)
 {
@@ -181,21 +166,20 @@ static void look_at_window(struct zones *z, const struct policy *p, const char *
 	}
 	r->seen = z->look;
 	if (now >= r->next_at) {
-		load_zone(z, r, now);
+		struct zone zone;
+		r->fault = (struct fault){0};
+		r->read = z->look;
+		r->known = zones_read(z->folder, r->name, clock_policy(z->clock) / 1000, &zone,
+				   &r->fault) == 0;
+		(void)around_zone_set(z->around, r->name, r->known ? &zone : NULL);
+		r->next_at = now + (r->known ? REFRESH_MS : AGAIN_MS);
+		if (!r->known) {
+			log_warn("a time zone of a policy is not known", LOG_S("zone", r->name),
+				LOG_F(&r->fault));
+		}
 	}
 	if (tells && r->read == z->look && !r->known) {
 		warn_of_zone(z, p, name, r->fault.message);
-	}
-}
-
-static void forget_zones(struct zones *z)
-{
-	for (size_t i = z->records.count; i-- > 0;) {
-		struct record *r = &z->records.items[i];
-		if (r->seen != z->look) {
-			(void)around_zone_set(z->around, r->name, NULL);
-			VEC_REMOVE_SWAP(&z->records, i);
-		}
 	}
 }
 
@@ -215,7 +199,13 @@ static void zones_step(void *self, const struct turn *turn)
 			look_at_window(z, policies[i], r->windows[k].time_zone, turn->leads);
 		}
 	}
-	forget_zones(z);
+	for (size_t i = z->records.count; i-- > 0;) {
+		struct record *r = &z->records.items[i];
+		if (r->seen != z->look) {
+			(void)around_zone_set(z->around, r->name, NULL);
+			VEC_REMOVE_SWAP(&z->records, i);
+		}
+	}
 }
 
 static int64_t zones_deadline(const void *self, const struct turn *turn)

@@ -87,21 +87,16 @@ static int read_text_file(const char *path, char **ret_text, struct fault *f)
 	return text_empty(path) ? 0 : file_read(path, FILE_BYTES_MAX, ret_text, f);
 }
 
-static void trim_end(char *text)
-{
-	size_t n = text != NULL ? strlen(text) : 0;
-	while (n > 0 && strchr(" \t\r\n", text[n - 1]) != NULL) {
-		text[--n] = '\0';
-	}
-}
-
 static int read_bearer_token(struct usages *u, struct fault *f)
 {
 	CLEANUP(cleanup_free) char *token = NULL;
 	if (read_text_file(u->config.options->usage_prometheus_token, &token, f) < 0) {
 		return fault_wrap(f, "usage-prometheus-token");
 	}
-	trim_end(token);
+	size_t n = token != NULL ? strlen(token) : 0;
+	while (n > 0 && strchr(" \t\r\n", token[n - 1]) != NULL) {
+		token[--n] = '\0';
+	}
 	prometheus_token(u->prometheus, token);
 	if (token != NULL) {
 		explicit_bzero(token, strlen(token));
@@ -136,19 +131,6 @@ static int read_authorities(struct usages *u, struct fault *f)
 	return 0;
 }
 
-/* Files that cannot be read now leave what was read before. */
-static void follow_files(struct usages *u, int64_t now)
-{
-	struct fault f = {0};
-	if (u->prometheus == NULL || now < u->files_at) {
-		return;
-	}
-	u->files_at = now + FILES_EVERY_MS;
-	if (read_authorities(u, &f) < 0 || read_bearer_token(u, &f) < 0) {
-		log_error("the files of the Prometheus cannot be read", LOG_F(&f));
-	}
-}
-
 /* --- turns --- */
 
 void usages_observe(struct usages *u, const struct change *c)
@@ -175,7 +157,13 @@ static void usages_step(void *self, const struct turn *turn)
 	}
 	scrape_step(u->scrape, turn->now, true);
 	if (u->prometheus != NULL) {
-		follow_files(u, turn->now);
+		struct fault f = {0};
+		bool due = turn->now >= u->files_at;
+		u->files_at = due ? turn->now + FILES_EVERY_MS : u->files_at;
+		/* Files that cannot be read now leave what was read before. */
+		if (due && (read_authorities(u, &f) < 0 || read_bearer_token(u, &f) < 0)) {
+			log_error("the files of the Prometheus cannot be read", LOG_F(&f));
+		}
 		prometheus_step(u->prometheus, turn->now, true);
 	}
 }
@@ -218,20 +206,6 @@ static void known_at(struct build *b, const char *key, int64_t value)
 	}
 }
 
-static void write_figure(struct build *b, const struct latest_figure *f)
-{
-	build_begin_object(b);
-	build_text_at(b, "container", f->container);
-	build_text_at(b, "uuid", f->uuid);
-	known_at(b, "milli_percent", f->compute);
-	known_at(b, "mem_bytes", f->mem_bytes);
-	build_bool_at(b, "estimated", f->estimated);
-	build_text_at(b, "basis", f->basis);
-	build_i64_at(b, "at_ms", f->at_ms);
-	build_i64_at(b, "age_ms", f->age_ms);
-	build_end(b);
-}
-
 static void write_gauges(struct build *b, const struct latest_pod *p)
 {
 	build_object_at(b, "application");
@@ -257,7 +231,17 @@ static void write_pod_usage(struct build *b, const struct latest_pod *p)
 		b, "source", p->state != LATEST_UNKNOWN ? metered_source_name(p->source) : NULL);
 	build_array_at(b, "figures");
 	for (uint32_t i = 0; i < p->figure_count; i++) {
-		write_figure(b, &p->figures[i]);
+		const struct latest_figure *f = &p->figures[i];
+		build_begin_object(b);
+		build_text_at(b, "container", f->container);
+		build_text_at(b, "uuid", f->uuid);
+		known_at(b, "milli_percent", f->compute);
+		known_at(b, "mem_bytes", f->mem_bytes);
+		build_bool_at(b, "estimated", f->estimated);
+		build_text_at(b, "basis", f->basis);
+		build_i64_at(b, "at_ms", f->at_ms);
+		build_i64_at(b, "age_ms", f->age_ms);
+		build_end(b);
 	}
 	build_end(b);
 	if (p->gauges_state != LATEST_UNKNOWN) {

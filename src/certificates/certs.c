@@ -236,17 +236,6 @@ static bool do_what_is_due(struct certs *c)
 	return make_leaf(c, &s) && write_secret(c, &s, "there is no serving certificate that fits");
 }
 
-/* The other part of it is a person's: C1 is ours, and whoever wants more left out says so there. */
-static void keep_namespaces(struct certs *c, const struct kube_answer *a)
-{
-	struct webhook_bundle read;
-	arena_reset(&c->kept);
-	c->namespaces = (struct selector){.present = false};
-	if (webhook_decode(a->body, a->body_size, &c->kept, &read, NULL) == 0) {
-		c->namespaces = read.namespaces;
-	}
-}
-
 static void on_webhook_config(void *data, const struct kube_answer *a)
 {
 	struct certs *c = data;
@@ -261,7 +250,12 @@ static void on_webhook_config(void *data, const struct kube_answer *a)
 		log_warn("the webhook configuration has no entry of ours",
 			LOG_S("name", NAME_WEBHOOK_CONFIG), LOG_S("entry", NAME_WEBHOOK_ENTRY));
 	} else {
-		keep_namespaces(c, a);
+		/* The namespaces outlive the pass. The other part of their selector is a person's:
+		 * C1 is ours, and whoever wants more left out says so there. */
+		struct webhook_bundle kept;
+		arena_reset(&c->kept);
+		bool known = webhook_decode(a->body, a->body_size, &c->kept, &kept, NULL) == 0;
+		c->namespaces = known ? kept.namespaces : (struct selector){.present = false};
 		if (!do_what_is_due(c)) {
 			certs_pause(c, PASS_EVERY_MS);
 		}

@@ -136,19 +136,6 @@ static void on_csrs_begin(void *data)
 
 /* --- one of them --- */
 
-static void count_csr(struct signer *s, const char *result)
-{
-	struct metric_registry *metrics = kube_metrics(s->kube);
-	char labels[64];
-	if (metrics != NULL) {
-		snprintf(labels, sizeof labels, "result=\"%s\"", result);
-		metric_add(
-			metric_get(metrics, METRIC_COUNTER, "aliquot_agent_requests_total",
-				"Certificate requests of agents, by what became of them.", labels),
-			1);
-	}
-}
-
 static void csr_forget(struct signer *s)
 {
 	waiting_free(s->now);
@@ -160,7 +147,15 @@ static void csr_forget(struct signer *s)
 
 static void csr_over(struct signer *s, const char *result)
 {
-	count_csr(s, result);
+	struct metric_registry *metrics = kube_metrics(s->kube);
+	char labels[64];
+	if (metrics != NULL) {
+		snprintf(labels, sizeof labels, "result=\"%s\"", result);
+		metric_add(
+			metric_get(metrics, METRIC_COUNTER, "aliquot_agent_requests_total",
+				"Certificate requests of agents, by what became of them.", labels),
+			1);
+	}
 	csr_forget(s);
 }
 

@@ -123,19 +123,6 @@ static void write_canary_pod(struct str *out, const char *image)
 	}
 }
 
-/* What was seen does not outlast what made it so. */
-static void canary_forget(struct canary *c)
-{
-	kube_cancel(c->kube, c->call);
-	c->call = 0;
-	c->ever = false;
-	c->seen_ms = 0;
-	c->misses = 0;
-	c->refused_by[0] = '\0';
-	c->next_at = c->now;
-	metric_set(c->reachable, 0);
-}
-
 void canary_prepare(struct canary *c, const char *image, bool asks)
 {
 	c->image = image;
@@ -147,7 +134,15 @@ static void canary_step(void *self, const struct turn *turn)
 	struct canary *c = self;
 	c->now = turn->now;
 	if (!turn->leads || !c->asks) {
-		canary_forget(c);
+		/* What was seen does not outlast what made it so. */
+		kube_cancel(c->kube, c->call);
+		c->call = 0;
+		c->ever = false;
+		c->seen_ms = 0;
+		c->misses = 0;
+		c->refused_by[0] = '\0';
+		c->next_at = c->now;
+		metric_set(c->reachable, 0);
 		return;
 	}
 	if (c->call != 0 || turn->now < c->next_at) {

@@ -86,17 +86,6 @@ static bool is_missed(const struct unseen *u, const struct unseen_owner *o, int6
 	       now - o->since >= UNSEEN_BOUND_MS;
 }
 
-static void leave_whole(struct unseen_owner *o, const struct pod *pod, int64_t now)
-{
-	o->wait_ms = o->wait_ms == 0 ? UNSEEN_WAIT_MS : smaller_of(o->wait_ms * 2, UNSEEN_MOST_MS);
-	o->until = now + o->wait_ms;
-	o->since = o->due = 0;
-	o->was_written = false;
-	log_warn("pods that were converted never came to be: others of their owner are left whole",
-		LOG_S("ns", pod->ns), LOG_S("owner", text_or(pod->owner.name, "")),
-		LOG_I("seconds", o->wait_ms / 1000));
-}
-
 bool unseen_may_convert(struct unseen *u, const struct pod *pod, int64_t now)
 {
 	struct unseen_owner *o = owner_find(u, key_of_owner(pod));
@@ -109,7 +98,15 @@ bool unseen_may_convert(struct unseen *u, const struct pod *pod, int64_t now)
 	}
 	o->used_at = now;
 	if (is_missed(u, o, now)) {
-		leave_whole(o, pod, now);
+		o->wait_ms = o->wait_ms == 0 ? UNSEEN_WAIT_MS
+					     : smaller_of(o->wait_ms * 2, UNSEEN_MOST_MS);
+		o->until = now + o->wait_ms;
+		o->since = o->due = 0;
+		o->was_written = false;
+		log_warn("pods that were converted never came to be: others of their owner are "
+			 "left whole",
+			LOG_S("ns", pod->ns), LOG_S("owner", text_or(pod->owner.name, "")),
+			LOG_I("seconds", o->wait_ms / 1000));
 	}
 	/* Of one that was left whole a single pod shows whether it is still so. The API server may
 	 * ask about that one twice. */

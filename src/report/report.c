@@ -126,17 +126,6 @@ static enum owner_answer last_above(
 	return answer == OWNER_LATER ? OWNER_UNKNOWN : answer;
 }
 
-static void note_stranger(struct report *r, const struct world_pod *wp, const struct workload *w)
-{
-	const struct row row = {.ns = wp->ns,
-		.name = world_pod_name(wp),
-		.reason = w->key.name == NULL
-				  ? ""
-				  : report_kind(&r->owners_arena, w->key.kind, w->key.group),
-		.milli = world_pod_milli(wp)};
-	rows_add(&r->strange, &r->owners_arena, &row);
-}
-
 /* As the sizer counts them: pods that have ended or are leaving do not count. False: it has to be
  * asked for. */
 static bool count_stranger_pod(
@@ -157,7 +146,13 @@ static bool count_stranger_pod(
 	}
 	const struct workload_key *key = w.key.name != NULL ? &w.key : NULL;
 	if (strangers_count(&r->strangers, key, world_pod_milli(wp))) {
-		note_stranger(r, wp, &w);
+		const struct row row = {.ns = wp->ns,
+			.name = world_pod_name(wp),
+			.reason = key == NULL
+					  ? ""
+					  : report_kind(&r->owners_arena, key->kind, key->group),
+			.milli = world_pod_milli(wp)};
+		rows_add(&r->strange, &r->owners_arena, &row);
 	}
 	return true;
 }
