@@ -93,31 +93,27 @@ static void update_decisions(struct controller *c)
 		r->granted_milli);
 }
 
-/* Unhealthy GPUs: one series a node that was ever asked about. */
-static void update_unhealthy(struct controller *c, uint32_t node, uint32_t bad)
-{
-	CLEANUP(str_finish) struct str labels = STR_INIT(1024);
-	while (c->unhealthy_shown.count <= node) {
-		VEC_PUSH(&c->unhealthy_shown, false);
-	}
-	bool *shown = &c->unhealthy_shown.items[node];
-	*shown = *shown || bad > 0 || world_state_of(c->world, node) != NULL;
-	if (*shown) {
-		metric_label(&labels, "node", world_node_at(c->world, node)->name);
-		set_gauge(c, "aliquot_unhealthy_gpus",
-			"GPUs that get no new tenants because their agent says that they are not "
-			"healthy.",
-			str_text(&labels), bad);
-	}
-}
-
 static void update_agents(struct controller *c)
 {
 	bool leads = control_leads(&c->control);
 	struct agents_counts n;
 	for (uint32_t i = 0; i < world_node_slots(c->world); i++) {
+		CLEANUP(str_finish) struct str labels = STR_INIT(1024);
 		const char *node = world_node_at(c->world, i)->name;
-		update_unhealthy(c, i, leads ? engine_unhealthy(c->control.engine, node) : 0);
+		uint32_t bad = leads ? engine_unhealthy(c->control.engine, node) : 0;
+		while (c->unhealthy_shown.count <= i) {
+			VEC_PUSH(&c->unhealthy_shown, false);
+		}
+		/* One series a node that was ever asked about. */
+		bool *shown = &c->unhealthy_shown.items[i];
+		*shown = *shown || bad > 0 || world_state_of(c->world, i) != NULL;
+		if (*shown) {
+			metric_label(&labels, "node", node);
+			set_gauge(c, "aliquot_unhealthy_gpus",
+				"GPUs that get no new tenants because their agent says that they "
+				"are not healthy.",
+				str_text(&labels), bad);
+		}
 	}
 	agents_count(c->agents, &n);
 	set_gauge(c, "aliquot_agents_wanted", "Nodes whose agents should be heard.", NULL,

@@ -117,31 +117,22 @@ static bool make_authority(struct certs *c, const char **ret_cert, const char **
 	return true;
 }
 
-static size_t leaf_names(struct certs *c, const char **names, size_t room)
+static bool make_leaf(struct certs *c, struct secret *s)
 {
-	static const char *const own[] = {NAME_WEBHOOK, NAME_WEBHOOK "." NAME_NAMESPACE,
+	const char *names[TLS_NAMES_MAX] = {NAME_WEBHOOK, NAME_WEBHOOK "." NAME_NAMESPACE,
 		SERVED_NAME, SERVED_NAME ".cluster.local"};
-	size_t n = 0;
-	for (; n < COUNT_OF(own); n++) {
-		names[n] = own[n];
-	}
+	size_t n = 4; /* ours */
 	struct view rest = view_of(c->extra_names), part;
-	while (n < room && view_next(&rest, ',', &part)) {
+	while (n < COUNT_OF(names) && view_next(&rest, ',', &part)) {
 		part = view_trim(part);
 		if (part.n > 0) {
 			names[n++] = arena_strndup(&c->arena, part.p, part.n);
 		}
 	}
-	return n;
-}
-
-static bool make_leaf(struct certs *c, struct secret *s)
-{
-	const char *names[TLS_NAMES_MAX];
 	struct tls_pair authority = leaf_authority(s);
 	struct tls_spec spec = {.common_name = NAME_WEBHOOK,
 		.names = names,
-		.name_count = leaf_names(c, names, COUNT_OF(names)),
+		.name_count = n,
 		.days = LEAF_DAYS,
 		.wall_ms = certs_wall_ms(c)};
 	return leaf_issue(s, &authority, &spec, &c->arena);

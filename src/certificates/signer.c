@@ -297,35 +297,30 @@ static int64_t turn_of(const struct signer *s, const struct waiting *w)
 	return at;
 }
 
-static void csr_begin(struct signer *s, struct waiting *w, int64_t now)
+static void begin_next(struct signer *s, int64_t now)
 {
 	struct judge_leaf leaf;
 	struct fault f;
-	s->recent[s->turn].asker = w->asker;
-	s->recent[s->turn].at = now;
-	s->turn = (s->turn + 1) % RECENT;
-	s->turn_at = s->next_at = now + PACE_MS;
-	s->now = w;
-	if (judge(&w->csr, s->agent_ns, &leaf, &f) < 0) {
-		deny_request(s, &f);
-	} else {
-		s->call = kube_get(s->kube, &leaf_authority_path, on_authority, s);
-	}
-}
-
-static void begin_next(struct signer *s, int64_t now)
-{
+	size_t i = 0;
 	if (s->now != NULL || now < s->turn_at) {
 		return;
 	}
 	s->turn_at = TIME_NEVER;
-	for (size_t i = 0; i < s->waiting.count; i++) {
-		int64_t at = turn_of(s, s->waiting.items[i]);
-		if (at <= now) {
-			csr_begin(s, waiting_take(s, i), now);
-			return;
-		}
-		s->turn_at = time_min(s->turn_at, at);
+	for (; i < s->waiting.count && turn_of(s, s->waiting.items[i]) > now; i++) {
+		s->turn_at = time_min(s->turn_at, turn_of(s, s->waiting.items[i]));
+	}
+	if (i == s->waiting.count) {
+		return;
+	}
+	s->now = waiting_take(s, i);
+	s->recent[s->turn].asker = s->now->asker;
+	s->recent[s->turn].at = now;
+	s->turn = (s->turn + 1) % RECENT;
+	s->turn_at = s->next_at = now + PACE_MS;
+	if (judge(&s->now->csr, s->agent_ns, &leaf, &f) < 0) {
+		deny_request(s, &f);
+	} else {
+		s->call = kube_get(s->kube, &leaf_authority_path, on_authority, s);
 	}
 }
 

@@ -142,25 +142,18 @@ static bool somebody_leads(const struct gate *g, int64_t now)
 	return age < LEASE_FRESH_MS;
 }
 
-/* Readiness waits for this. Where nobody leads the wait ends too: pods must find a webhook that
- * lets them start whole. */
-static void get_acquainted(struct gate *g, int64_t now)
-{
-	if (g->acquainted || !world_all_synced(g->world)) {
-		return;
-	}
-	if (g->pictured_at == 0) {
-		g->pictured_at = now;
-	}
-	g->acquainted = somebody_leads(g, now) || now - g->pictured_at >= ELECTION_DURATION_MS;
-}
-
 static void gate_step(void *self, const struct turn *turn)
 {
 	struct gate *g = self;
 	struct gate_look *look = &g->look;
 	uint32_t left = LOOK_SLICE;
-	get_acquainted(g, turn->now);
+	/* Readiness waits to be acquainted. Where nobody leads the wait ends too: pods must find a
+	 * webhook that lets them start whole. */
+	if (!g->acquainted && world_all_synced(g->world)) {
+		g->pictured_at = g->pictured_at == 0 ? turn->now : g->pictured_at;
+		g->acquainted = somebody_leads(g, turn->now) ||
+				turn->now - g->pictured_at >= ELECTION_DURATION_MS;
+	}
 	if (look->stage == GATE_LOOK_DONE && turn->now - g->looked_at >= LOOK_EVERY_MS) {
 		g->looked_at = turn->now;
 		*look = (struct gate_look){.stage = GATE_LOOK_SIGNS, .wall = clock_wall(g->clock)};

@@ -83,22 +83,6 @@ static void add_waiting_tenant(struct report *r, const struct pod *pod)
 
 /* --- who started whole --- */
 
-/* Without the arguments and variables of its containers, which no list has: of frameworks more
- * would have to be known. The configured schedulers are not known either. */
-static enum reason template_reason(
-	const struct report *r, const struct pod *pod, struct explain_facts *ret_facts)
-{
-	struct pod asked = *pod;
-	const char *scheduler = pod->scheduler;
-	struct admit_input in = {.pod = &asked,
-		.basic_group = podgroups_frees(r->pod_groups, pod),
-		.schedulers = &scheduler,
-		.scheduler_count = scheduler != NULL ? 1 : 0};
-	asked.node = NULL;
-	enum reason why = admit_template(&in, ISOLATION_NONE, ret_facts);
-	return why == REASON_PREALLOCATES || why == REASON_USER_PINNED ? REASON_NONE : why;
-}
-
 static const struct namespace *namespace_of(const struct report *r, const struct pod *pod)
 {
 	const struct world_namespace *n = world_namespace_find(r->world, pod->ns);
@@ -121,7 +105,17 @@ static enum reason whole_reason(const struct report *r, const struct pod *pod,
 	if (pod->owner.kind == NULL && !ask->is_own) {
 		return REASON_BARE_POD;
 	}
-	return template_reason(r, pod, ret_facts);
+	/* Without the arguments and variables of its containers, which no list has: of frameworks
+	 * more would have to be known. The configured schedulers are not known either. */
+	struct pod asked = *pod;
+	const char *scheduler = pod->scheduler;
+	const struct admit_input in = {.pod = &asked,
+		.basic_group = podgroups_frees(r->pod_groups, pod),
+		.schedulers = &scheduler,
+		.scheduler_count = scheduler != NULL ? 1 : 0};
+	asked.node = NULL;
+	enum reason why = admit_template(&in, ISOLATION_NONE, ret_facts);
+	return why == REASON_PREALLOCATES || why == REASON_USER_PINNED ? REASON_NONE : why;
 }
 
 static void add_whole(struct report *r, const struct pod *pod)
