@@ -28,25 +28,6 @@ static int write_probe_notes(struct build *b, const struct inject_claim *c, stru
 	return 0;
 }
 
-static void probe_container(struct build *b, const struct draft *d, const struct inject_claim *c)
-{
-	CLEANUP(str_finish) struct str devices = STR_INIT(INJECTION_TEXT_MAX);
-	inject_write_value(&devices, c->form, c->uuid);
-	build_array_at(b, "containers");
-	make_container(b, d, PROBE_CONTAINER,
-		WORDS("capacity", "probe", "--termination-log=/dev/termination-log"));
-	build_array_at(b, "env");
-	make_variable(b, "NVIDIA_VISIBLE_DEVICES", str_text(&devices));
-	make_variable(b, "NVIDIA_DRIVER_CAPABILITIES", "compute,utility");
-	build_end(b);
-	/* Nothing is asked for, that it is admitted where the node is full. */
-	build_object_at(b, "resources");
-	restricted_amounts(b, "requests", "0", "0", NULL);
-	restricted_amounts(b, "limits", "100m", "64Mi", NULL);
-	build_end(b);
-	restricted_container(b);
-}
-
 int probe_draft(const struct action *x, struct draft *d, struct fault *ret_fault)
 {
 	struct build b;
@@ -67,6 +48,20 @@ int probe_draft(const struct action *x, struct draft *d, struct fault *ret_fault
 	build_i64_at(&b, "activeDeadlineSeconds", DEADLINE_S);
 	make_runtime(&b, x, (const struct toleration *const[]){NULL});
 	make_pin(&b, x->node);
-	probe_container(&b, d, x->claim);
+	CLEANUP(str_finish) struct str devices = STR_INIT(INJECTION_TEXT_MAX);
+	inject_write_value(&devices, x->claim->form, x->claim->uuid);
+	build_array_at(&b, "containers");
+	make_container(&b, d, PROBE_CONTAINER,
+		WORDS("capacity", "probe", "--termination-log=/dev/termination-log"));
+	build_array_at(&b, "env");
+	make_variable(&b, "NVIDIA_VISIBLE_DEVICES", str_text(&devices));
+	make_variable(&b, "NVIDIA_DRIVER_CAPABILITIES", "compute,utility");
+	build_end(&b);
+	/* Nothing is asked for, that it is admitted where the node is full. */
+	build_object_at(&b, "resources");
+	restricted_amounts(&b, "requests", "0", "0", NULL);
+	restricted_amounts(&b, "limits", "100m", "64Mi", NULL);
+	build_end(&b);
+	restricted_container(&b);
 	return draft_end(&b, ret_fault);
 }

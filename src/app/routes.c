@@ -212,9 +212,11 @@ static void update_around(struct controller *c)
 	set_gauge(c, "aliquot_around_bytes", "Memory that they take.", NULL, (int64_t)t.bytes);
 }
 
-static void update_metrics(struct controller *c)
+static void serve_metrics(void *data, const struct server_request *r, struct server_reply *reply)
 {
-	const struct engine_report *r = engine_report(c->control.engine);
+	struct controller *c = data;
+	const struct engine_report *report = engine_report(c->control.engine);
+	(void)r;
 	update_decisions(c);
 	update_agents(c);
 	update_usage(c);
@@ -239,20 +241,14 @@ static void update_metrics(struct controller *c)
 	set_gauge(c, "aliquot_writes_queued", "Writes waiting for their turn.", NULL,
 		(int64_t)act_queued(c->control.act));
 	set_gauge(c, "aliquot_engine_steps", "Complete steps of the engine.", NULL,
-		(int64_t)r->steps);
-	set_gauge(c, "aliquot_engine_decisions", "Tenants looked at.", NULL, (int64_t)r->decisions);
+		(int64_t)report->steps);
+	set_gauge(c, "aliquot_engine_decisions", "Tenants looked at.", NULL,
+		(int64_t)report->decisions);
 	set_gauge(c, "aliquot_conversion_open", "1 while the webhook may convert pods (rule C2).",
 		NULL, gate_may_convert(&c->gate, NULL) == REASON_NONE ? 1 : 0);
 	set_gauge(c, "aliquot_webhook_published",
 		"1 while the webhook configuration trusts our authority.", NULL,
 		certs_published(c->certs) ? 1 : 0);
-}
-
-static void serve_metrics(void *data, const struct server_request *r, struct server_reply *reply)
-{
-	struct controller *c = data;
-	(void)r;
-	update_metrics(c);
 	reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
 	metric_write(c->metrics, &reply->body);
 	if (control_leads(&c->control)) {

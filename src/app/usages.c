@@ -206,20 +206,6 @@ static void known_at(struct build *b, const char *key, int64_t value)
 	}
 }
 
-static void write_gauges(struct build *b, const struct latest_pod *p)
-{
-	build_object_at(b, "application");
-	build_text_at(b, "state", latest_state_name(p->gauges_state));
-	build_text_at(b, "engine", app_engine_name(p->gauges.engine));
-	known_at(b, "kv_used_millionths", p->gauges.kv_used);
-	known_at(b, "waiting", p->gauges.waiting);
-	known_at(b, "running", p->gauges.running);
-	known_at(b, "preemptions", p->gauges.preemptions);
-	known_at(b, "pool_units", p->gauges.pool_units);
-	known_at(b, "pool_bytes", p->gauges.pool_bytes);
-	build_end(b);
-}
-
 static void write_pod_usage(struct build *b, const struct latest_pod *p)
 {
 	build_begin_object(b);
@@ -245,7 +231,16 @@ static void write_pod_usage(struct build *b, const struct latest_pod *p)
 	}
 	build_end(b);
 	if (p->gauges_state != LATEST_UNKNOWN) {
-		write_gauges(b, p);
+		build_object_at(b, "application");
+		build_text_at(b, "state", latest_state_name(p->gauges_state));
+		build_text_at(b, "engine", app_engine_name(p->gauges.engine));
+		known_at(b, "kv_used_millionths", p->gauges.kv_used);
+		known_at(b, "waiting", p->gauges.waiting);
+		known_at(b, "running", p->gauges.running);
+		known_at(b, "preemptions", p->gauges.preemptions);
+		known_at(b, "pool_units", p->gauges.pool_units);
+		known_at(b, "pool_bytes", p->gauges.pool_bytes);
+		build_end(b);
 	}
 	build_end(b);
 }
