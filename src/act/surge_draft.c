@@ -63,12 +63,16 @@ static int check_set(const struct surge_order *o, const json_t *set, const json_
 }
 
 /* Made of the ReplicaSet as it was just read, which must be the one of the order. */
-static int new_pod_draft(
-	const struct action *x, const json_t *set, struct draft *d, struct fault *ret_fault)
+static int new_pod_draft(const struct action *x, const struct kube_answer *answer, struct draft *d,
+	struct fault *ret_fault)
 {
+	CLEANUP(decode_release) json_t *set = NULL;
 	const struct surge_order *o = x->surge;
 	const struct kube_path path = {.group_version = "v1", .ns = x->ns, .resource = "pods"};
 	const json_t *template = NULL;
+	if (decode_parse(answer->body, answer->body_size, DECODE_PLAIN, &set, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "ReplicaSet %s", o->set_name);
+	}
 	if (text_empty(o->old_uid) || text_empty(o->set_uid) || text_empty(o->hash)) {
 		return fault_set(ret_fault, FAULT_INVALID,
 			"a surge needs the uids of the old pod and of its ReplicaSet");
@@ -214,15 +218,6 @@ static bool go_reading(struct job *j, const struct kube_answer *answer, kube_don
 	return false;
 }
 
-static int draft_pod(struct job *j, const struct kube_answer *answer, struct fault *ret_fault)
-{
-	CLEANUP(decode_release) json_t *set = NULL;
-	if (decode_parse(answer->body, answer->body_size, DECODE_PLAIN, &set, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "ReplicaSet %s", j->action.surge->set_name);
-	}
-	return new_pod_draft(&j->action, set, &j->surge->draft, ret_fault);
-}
-
 static int check_marked(struct job *j, const struct kube_answer *answer, struct fault *ret_fault)
 {
 	struct pod pod;
@@ -252,7 +247,8 @@ static bool go_creating(
 		fault_set(f, FAULT_DENIED, "not leading");
 		return false;
 	}
-	int rc = c->stage == CREATE_READS ? draft_pod(j, answer, f) : check_marked(j, answer, f);
+	int rc = c->stage == CREATE_READS ? new_pod_draft(&j->action, answer, &c->draft, f)
+					  : check_marked(j, answer, f);
 	if (rc < 0) {
 		return false;
 	}

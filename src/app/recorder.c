@@ -72,20 +72,6 @@ static int is_segment_entry(const struct dirent *entry)
 	return fnmatch(NAME_BEGIN "*" NAME_END, entry->d_name, 0) == 0;
 }
 
-/* Leaves room for one more. */
-static void remove_oldest(struct recorder *r)
-{
-	struct dirent **entries = NULL;
-	int n = scandir(r->dir, &entries, is_segment_entry, alphasort);
-	for (int i = 0; i < n; i++) {
-		if (n - i >= r->files) {
-			unlinkat(r->dir_fd, entries[i]->d_name, 0);
-		}
-		free(entries[i]);
-	}
-	free(entries);
-}
-
 static bool open_directory(struct recorder *r)
 {
 	if (r->dir_fd >= 0) {
@@ -115,7 +101,16 @@ static void segment_open(void *data, uint32_t number)
 		break_off(r, "open the directory");
 		return;
 	}
-	remove_oldest(r);
+	/* Of the oldest so many go that there is room for one more. */
+	struct dirent **entries = NULL;
+	int n = scandir(r->dir, &entries, is_segment_entry, alphasort);
+	for (int i = 0; i < n; i++) {
+		if (n - i >= r->files) {
+			unlinkat(r->dir_fd, entries[i]->d_name, 0);
+		}
+		free(entries[i]);
+	}
+	free(entries);
 	gmtime_r(&seconds, &tm);
 	strftime(time, sizeof time, "%Y%m%dT%H%M%S", &tm);
 	snprintf(name, sizeof name, NAME_BEGIN "%s.%03dZ-%06u" NAME_END, time,

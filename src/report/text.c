@@ -297,7 +297,7 @@ static void put_names(struct str *line, const struct rows *rows, const char *kin
 	}
 }
 
-static void text_unrecognized(struct page *p)
+static void text_owners(struct page *p)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 4096};
 	const struct strangers *t = &p->report->strangers;
@@ -323,16 +323,11 @@ static void text_unrecognized(struct page *p)
 		put_names(&p->line, &p->report->strange, kind, row.sum.pods);
 		put_item(p);
 	}
-}
-
-static void text_ownerless(struct page *p)
-{
-	const struct stranger_sum *alone = &p->report->strangers.alone;
-	if (alone->pods == 0) {
+	if (t->alone.pods == 0) {
 		str_append_text(&p->line, "no pod");
 	} else {
-		put_sum(&p->line, alone);
-		put_names(&p->line, &p->report->strange, "", alone->pods);
+		put_sum(&p->line, &t->alone);
+		put_names(&p->line, &p->report->strange, "", t->alone.pods);
 	}
 	put_line(p, "Ownerless");
 }
@@ -348,8 +343,7 @@ void report_write_text(const struct report *r, int64_t now_ms, struct str *out)
 	text_pods(&p, "Waiting", &r->waiting, "");
 	text_pods(&p, "Left whole", &r->whole, " that asked for a share");
 	if (r->looked) {
-		text_unrecognized(&p);
-		text_ownerless(&p);
+		text_owners(&p);
 	}
 	for (size_t i = 0; i < r->gaps.count; i++) {
 		lines_put(out, i == 0 ? "Not shown" : "", INDENT, INDENT, r->gaps.items[i]);
