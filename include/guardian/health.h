@@ -5,7 +5,7 @@
  * An event is told once, to the agent that listens: that an agent which was started since calls the
  * device healthy ends no fence (docs/design/state.md).
  *
- * The engine's book owns the ailments; they may be lost, and are then learnt from the next state,
+ * The engine owns the ailments; they may be lost, and are then learnt from the next state,
  * as far as its agent knows of them. Nothing here fails. */
 #ifndef GUARDIAN_HEALTH_H
 #define GUARDIAN_HEALTH_H

@@ -42,12 +42,6 @@ struct resize *resize_find(const struct resizes *resizes, const char *uid)
 	return keyed_find(KEYED(&resizes->items), uid, NULL);
 }
 
-static void make(struct resizes *all, const char *uid)
-{
-	struct resize fresh = {.uid = xstrdup(uid), .backoff = {.first_ms = 1000, .cap_ms = 60000}};
-	keyed_add(KEYED(&all->items), &fresh);
-}
-
 static void swap(struct resizes *all, uint32_t i, uint32_t k)
 {
 	struct resize one = all->items.items[i], other = all->items.items[k];
@@ -62,18 +56,12 @@ static void swap(struct resizes *all, uint32_t i, uint32_t k)
 	map_put(&all->items.by_key, hash_text(one.uid), k);
 }
 
-static void wake_at(struct resizes *all, uint32_t i)
-{
-	if (i >= all->awake) {
-		swap(all, i, all->awake++);
-	}
-}
-
 void resize_wake(struct resizes *resizes, const char *uid)
 {
 	const struct resize *r = resize_find(resizes, uid);
-	if (r != NULL) {
-		wake_at(resizes, (uint32_t)(r - resizes->items.items));
+	uint32_t i = r != NULL ? (uint32_t)(r - resizes->items.items) : 0;
+	if (r != NULL && i >= resizes->awake) {
+		swap(resizes, i, resizes->awake++);
 	}
 }
 
@@ -85,7 +73,9 @@ void resize_rest(struct resizes *all, uint32_t i)
 struct resize *resize_touch(struct resizes *resizes, const char *uid)
 {
 	if (resize_find(resizes, uid) == NULL) {
-		make(resizes, uid);
+		struct resize fresh = {.uid = xstrdup(uid),
+			.backoff = {.first_ms = 1000, .cap_ms = 60000}};
+		keyed_add(KEYED(&resizes->items), &fresh);
 	}
 	resize_wake(resizes, uid);
 	return resize_find(resizes, uid);
