@@ -4,10 +4,10 @@
  * Only after it has fitted nowhere for --preempt-seconds on end, so that a GPU which is being
  * opened is waited for; never for a pod with preemptionPolicy Never or under a policy with
  * preemption Never. Of one GPU as few as possible, of them those of the lowest priority, of them
- * those with the least share; where several GPUs are needed, siege.h. None before it is known that
- * the pod would really run there, as far as the scheduler's questions can be asked. Who is leaving
- * anyway counts as gone: nobody else goes instead. One eviction at a time for a waiter, and after
- * each the choice is made anew.
+ * those with the least share; where several GPUs are needed, preempt_plan.h. None before it is
+ * known that the pod would really run there, as far as the scheduler's questions can be asked. Who
+ * is leaving anyway counts as gone: nobody else goes instead. One eviction at a time for a waiter,
+ * and after each the choice is made anew.
  *
  * Tenants and pods that ask for whole GPUs are looked at in their common order (whole.h). Nothing
  * here fails. */
@@ -20,14 +20,14 @@
 #include "guardian/evict.h"
 #include "ledger/nouns.h"
 #include "scheduling/incumbent.h"
-#include "scheduling/siege.h"
+#include "scheduling/preempt_plan.h"
 
 struct preempting {
 	struct picture *picture; /* borrowed, as are these */
 	struct scheduling *scheduling;
 	struct evictions *evictions;
 	struct incumbents incumbents; /* of this step */
-	struct siege siege;
+	struct preempt_search search;
 	int64_t next_at; /* nobody is looked at before */
 	uint64_t from;	 /* the rank at which the last look ended; 0: with nobody left */
 };

@@ -12,8 +12,8 @@
 #include "guardian/mps.h"
 #include "guardian/orphan.h"
 #include "guardian/resize.h"
+#include "ledger/grant_revoke.h"
 #include "ledger/ledger.h"
-#include "ledger/void.h"
 #include "model/names.h"
 #include "scheduling/scheduling.h"
 
@@ -458,7 +458,7 @@ void snapshot_build(struct scheduling *sched, struct orphans *orphans)
 	}
 	departed_count(sched->quotas, sched->companies);
 	landings_count(sched->companies);
-	promises_void(picture);
+	grants_revoke(picture);
 	holds_count(picture);
 	companies_settle(picture);
 	mps_settle(picture);

@@ -16,7 +16,7 @@
 #include "scheduling/incumbent.h"
 #include "scheduling/preempt_set.h"
 #include "scheduling/scheduling.h"
-#include "scheduling/siege.h"
+#include "scheduling/preempt_plan.h"
 
 /* Between two looks of the engine. */
 #define LOOK_MS 100
@@ -148,8 +148,8 @@ static struct choice choose(
 static struct choice choose_many(
 	struct preempting *preempting, const struct waiter *w, const struct place_request *r)
 {
-	struct siege_want want = {.request = r, .count = waiter_count(w), .held = w->hold.uuid};
-	struct siege_plan found = siege_lay(preempting, &want);
+	struct preempt_want want = {.request = r, .count = waiter_count(w), .held = w->hold.uuid};
+	struct preempt_plan found = preempt_plan_make(preempting, &want);
 	struct choice c = {.gpu = WORLD_NONE, .share = found.cost.share, .first = found.first};
 	if (found.node != WORLD_NONE && found.gpu_count > 0) {
 		c.gpu = found.gpus[0];
@@ -252,9 +252,9 @@ static void preempt_for(struct preempting *preempting, struct waiter *w, struct 
  * (docs/design/fairness.md). */
 #define WHOLE_HOLD_MS 60000
 
-static struct siege_plan siege_for(struct preempting *preempting, struct whole *w)
+static struct preempt_plan plan_for(struct preempting *preempting, struct whole *w)
 {
-	struct siege_plan nowhere = {.node = WORLD_NONE};
+	struct preempt_plan nowhere = {.node = WORLD_NONE};
 	struct claims_of claims;
 	if (!may_preempt_others(preempting->picture->world, &w->pod) ||
 		needs_claims(preempting->picture->world, &w->pod, &claims) != REASON_NONE) {
@@ -264,16 +264,16 @@ static struct siege_plan siege_for(struct preempting *preempting, struct whole *
 		.claims = claims.items,
 		.claim_count = claims.count,
 		.apart = neighbours_mark(preempting->scheduling->needs, &w->pod)};
-	struct siege_want want = {
+	struct preempt_want want = {
 		.request = &r, .count = (uint32_t)w->pod.gpus, .whole = true, .held = w->hold};
 	wholes_know_rooms(preempting->scheduling->wholes);
-	return siege_lay(preempting, &want);
+	return preempt_plan_make(preempting, &want);
 }
 
 static void preempt_for_whole(struct preempting *preempting, struct whole *w, struct emitter *out)
 {
 	const struct picture *picture = preempting->picture;
-	struct siege_plan found = siege_for(preempting, w);
+	struct preempt_plan found = plan_for(preempting, w);
 	w->preempt_at = picture->time->now + PREEMPT_LATER_MS;
 	if (found.node == WORLD_NONE || found.gpu_count == 0) {
 		return;
@@ -360,5 +360,5 @@ void preempt_tenants(struct preempting *preempting, struct emitter *out)
 void preempting_finish(struct preempting *p)
 {
 	VEC_FINISH(&p->incumbents);
-	siege_finish(&p->siege);
+	preempt_search_finish(&p->search);
 }

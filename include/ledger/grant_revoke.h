@@ -1,10 +1,10 @@
 /* Promises that cannot be kept. Nothing here fails. */
-#ifndef LEDGER_VOID_H
-#define LEDGER_VOID_H
+#ifndef LEDGER_GRANT_REVOKE_H
+#define LEDGER_GRANT_REVOKE_H
 
 struct picture;
 
 /* In the snapshot, when all that runs and all that may land is counted. */
-void promises_void(struct picture *picture);
+void grants_revoke(struct picture *picture);
 
 #endif

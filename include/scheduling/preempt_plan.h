@@ -3,8 +3,8 @@
  * go, and of all nodes the one that costs least; a tenant of several of them counts once. What is
  * free, or nobody uses, is counted in. Taken one by one, the cheapest next: not always the
  * cheapest set there is. Nothing here fails. */
-#ifndef SCHEDULING_SIEGE_H
-#define SCHEDULING_SIEGE_H
+#ifndef SCHEDULING_PREEMPT_PLAN_H
+#define SCHEDULING_PREEMPT_PLAN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 
 struct preempting;
 
-struct siege_want {
+struct preempt_want {
 	const struct place_request *request; /* its pod is asked for priority and rank */
 	uint32_t count;			     /* GPUs of one node */
 	bool whole;
@@ -22,24 +22,24 @@ struct siege_want {
 };
 
 /* One GPU that it could have. */
-struct front {
+struct candidate_gpu {
 	uint32_t node, gpu;
-	size_t first, count; /* of the siege's pods: who would have to go */
+	size_t first, count; /* of the search's pods: who would have to go */
 	int64_t milli, mem_mib;
 	bool taken;
 };
 
 /* Scratch of one look; owned by the engine. */
-struct siege {
+struct preempt_search {
 	struct {
-		VEC_FIELDS(struct front); /* by node */
-	} fronts;
+		VEC_FIELDS(struct candidate_gpu); /* by node */
+	} candidates;
 	struct {
 		VEC_FIELDS(const struct world_pod *);
 	} pods, chosen;
 };
 
-struct siege_plan {
+struct preempt_plan {
 	uint32_t node;			    /* WORLD_NONE: there is none */
 	uint32_t gpus[MODEL_GPU_COUNT_MAX]; /* those that are there already */
 	uint32_t gpu_count;
@@ -47,7 +47,8 @@ struct siege_plan {
 	const struct world_pod *first; /* to go; NULL: those who leave are enough */
 };
 
-struct siege_plan siege_lay(struct preempting *preempting, const struct siege_want *want);
-void siege_finish(struct siege *s);
+struct preempt_plan preempt_plan_make(
+	struct preempting *preempting, const struct preempt_want *want);
+void preempt_search_finish(struct preempt_search *s);
 
 #endif

@@ -3,7 +3,7 @@
  * the GPU of a capacity pod that is gone, by a leader that is gone too, and the new one's view did
  * not show it yet. Whoever was promised last looks elsewhere then, until it is told of another GPU
  * or there is room for it again; the entry itself counts as before, for it stands there. */
-#include "ledger/void.h"
+#include "ledger/grant_revoke.h"
 
 #include "ledger/ledger.h"
 
@@ -75,7 +75,7 @@ static void relieve(struct picture *picture, const struct place_gpu *g, const st
 	}
 }
 
-void promises_void(struct picture *picture)
+void grants_revoke(struct picture *picture)
 {
 	for (uint32_t i = 0; i < picture->snap_gpus.count; i++) {
 		const struct place_gpu *g = &picture->snap.gpus.items[i];

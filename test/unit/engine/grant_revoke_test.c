@@ -36,14 +36,14 @@ static void expect_elsewhere(struct cluster *c)
 	cluster_free(c);
 }
 
-Test(void, c13_who_was_not_told_goes_elsewhere)
+Test(grant_revoke, c13_who_was_not_told_goes_elsewhere)
 {
 	struct cluster *c = granted(2, 0);
 	tell_node(c, "n0", true);
 	expect_elsewhere(c);
 }
 
-Test(void, c13_nor_does_a_new_leader_tell)
+Test(grant_revoke, c13_nor_does_a_new_leader_tell)
 {
 	struct cluster *c = granted(2, 0);
 	start_engine(c);
@@ -51,14 +51,14 @@ Test(void, c13_nor_does_a_new_leader_tell)
 	expect_elsewhere(c);
 }
 
-Test(void, c13_the_same_of_several_gpus)
+Test(grant_revoke, c13_the_same_of_several_gpus)
 {
 	struct cluster *c = granted(2, 2);
 	tell_node(c, "n0", true);
 	expect_elsewhere(c);
 }
 
-Test(void, c13_without_another_node_it_waits_and_keeps_what_it_has)
+Test(grant_revoke, c13_without_another_node_it_waits_and_keeps_what_it_has)
 {
 	struct cluster *c = granted(1, 0);
 	tell_node(c, "n0", true);

@@ -1,5 +1,5 @@
 /* Which GPUs of which node, and who would have to go. */
-#include "scheduling/siege.h"
+#include "scheduling/preempt_plan.h"
 
 #include <stdlib.h>
 
@@ -11,16 +11,16 @@
 #include "scheduling/preempt_set.h"
 #include "scheduling/scheduling.h"
 
-static int32_t priority_of(const struct siege_want *want)
+static int32_t priority_of(const struct preempt_want *want)
 {
 	return want->request->pod->priority;
 }
 
-static void add_front(struct preempting *preempting, const struct front *front,
+static void add_candidate(struct preempting *preempting, const struct candidate_gpu *found,
 	const struct contest *c, uint64_t mask)
 {
-	struct siege *s = &preempting->siege;
-	struct front made = *front;
+	struct preempt_search *s = &preempting->search;
+	struct candidate_gpu made = *found;
 	made.first = s->pods.count;
 	for (uint32_t i = 0; i < c->count; i++) {
 		if ((mask >> i & 1) != 0) {
@@ -28,7 +28,7 @@ static void add_front(struct preempting *preempting, const struct front *front,
 		}
 	}
 	made.count = s->pods.count - made.first;
-	VEC_PUSH(&s->fronts, made);
+	VEC_PUSH(&s->candidates, made);
 }
 
 /* Whether the node has room for it is asked of all its GPUs together. */
@@ -39,7 +39,7 @@ static void lift_node(struct place_node *n)
 
 /* A share of it. What is not open yet is counted in only as it is. */
 static void front_for_share(
-	struct preempting *preempting, const struct siege_want *want, uint32_t gpu)
+	struct preempting *preempting, const struct preempt_want *want, uint32_t gpu)
 {
 	struct contest c = {.snap = &preempting->picture->snap, .request = want->request};
 	struct victims v;
@@ -48,15 +48,15 @@ static void front_for_share(
 	if (c.gpu.fenced || !contest_solve(&c, &v) || (v.count > 0 && c.gpu.state == GPU_OPENING)) {
 		return;
 	}
-	struct front front = {
+	struct candidate_gpu found = {
 		.node = c.gpu.node, .gpu = gpu, .milli = v.share.milli, .mem_mib = v.share.mem_mib};
-	add_front(preempting, &front, &c, v.mask);
+	add_candidate(preempting, &found, &c, v.mask);
 }
 
 /* All of it: everybody who is there leaves or may be asked to, and nobody is there of whom nothing
  * is known. */
 static void front_for_whole(
-	struct preempting *preempting, const struct siege_want *want, uint32_t gpu)
+	struct preempting *preempting, const struct preempt_want *want, uint32_t gpu)
 {
 	struct contest c = {.snap = &preempting->picture->snap, .request = want->request};
 	const struct snap_gpu *s = &preempting->picture->snap_gpus.items[gpu];
@@ -66,23 +66,23 @@ static void front_for_whole(
 	if (!known || !lives || c.gpu.fenced || s->holder->search || s->yields) {
 		return;
 	}
-	struct front front = {.node = c.gpu.node, .gpu = gpu};
-	add_front(preempting, &front, &c, UINT64_MAX);
+	struct candidate_gpu found = {.node = c.gpu.node, .gpu = gpu};
+	add_candidate(preempting, &found, &c, UINT64_MAX);
 }
 
 static int by_node(const void *a, const void *b)
 {
-	const struct front *x = a, *y = b;
+	const struct candidate_gpu *x = a, *y = b;
 	if (x->node != y->node) {
 		return x->node < y->node ? -1 : 1;
 	}
 	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
 }
 
-static void find_fronts(struct preempting *preempting, const struct siege_want *want)
+static void find_candidates(struct preempting *preempting, const struct preempt_want *want)
 {
-	struct siege *s = &preempting->siege;
-	VEC_CLEAR(&s->fronts);
+	struct preempt_search *s = &preempting->search;
+	VEC_CLEAR(&s->candidates);
 	VEC_CLEAR(&s->pods);
 	for (uint32_t i = 0; i < preempting->picture->snap.gpus.count; i++) {
 		const struct place_gpu *g = &preempting->picture->snap.gpus.items[i];
@@ -93,13 +93,14 @@ static void find_fronts(struct preempting *preempting, const struct siege_want *
 		}
 		(want->whole ? front_for_whole : front_for_share)(preempting, want, i);
 	}
-	if (s->fronts.count > 1) {
-		qsort(s->fronts.items, s->fronts.count, sizeof *s->fronts.items, by_node);
+	if (s->candidates.count > 1) {
+		qsort(s->candidates.items, s->candidates.count, sizeof *s->candidates.items,
+			by_node);
 	}
 }
 
 /* GPUs of the node that it can have without anybody's going. */
-static uint32_t free_on(struct wholes *wholes, const struct siege_want *want, uint32_t node)
+static uint32_t free_on(struct wholes *wholes, const struct preempt_want *want, uint32_t node)
 {
 	const struct place_node *n = &wholes->picture->snap.nodes.items[node];
 	int64_t free = n->free_gpus > 0 ? n->free_gpus : 0;
@@ -111,7 +112,7 @@ static uint32_t free_on(struct wholes *wholes, const struct siege_want *want, ui
 	return free < want->count ? (uint32_t)free : want->count;
 }
 
-static bool is_chosen(const struct siege *s, const struct world_pod *p)
+static bool is_chosen(const struct preempt_search *s, const struct world_pod *p)
 {
 	for (size_t i = 0; i < s->chosen.count; i++) {
 		if (s->chosen.items[i] == p) {
@@ -122,7 +123,7 @@ static bool is_chosen(const struct siege *s, const struct world_pod *p)
 }
 
 /* Who has to go for this one beside those who go already. */
-static struct victims cost_of(const struct siege *s, const struct front *f)
+static struct victims cost_of(const struct preempt_search *s, const struct candidate_gpu *f)
 {
 	struct victims v = {.top_priority = INT32_MIN};
 	for (size_t i = 0; i < f->count; i++) {
@@ -134,12 +135,12 @@ static struct victims cost_of(const struct siege *s, const struct front *f)
 	return v;
 }
 
-static struct front *cheapest(struct siege *s, size_t from, size_t end)
+static struct candidate_gpu *cheapest(struct preempt_search *s, size_t from, size_t end)
 {
-	struct front *best = NULL;
+	struct candidate_gpu *best = NULL;
 	struct victims least = {0};
 	for (size_t i = from; i < end; i++) {
-		struct front *f = &s->fronts.items[i];
+		struct candidate_gpu *f = &s->candidates.items[i];
 		struct victims v = cost_of(s, f);
 		if (!f->taken && (best == NULL || victims_are_cheaper(&v, &least))) {
 			best = f;
@@ -149,7 +150,7 @@ static struct front *cheapest(struct siege *s, size_t from, size_t end)
 	return best;
 }
 
-static void take(struct siege *s, struct front *f, struct siege_plan *plan)
+static void take(struct preempt_search *s, struct candidate_gpu *f, struct preempt_plan *plan)
 {
 	f->taken = true;
 	plan->gpus[plan->gpu_count++] = f->gpu;
@@ -166,9 +167,9 @@ static void take(struct siege *s, struct front *f, struct siege_plan *plan)
 }
 
 /* Those who leave these GPUs anyway take nothing of the node any more either. */
-static void choose_leavers(struct preempting *preempting, const struct siege_plan *plan)
+static void choose_leavers(struct preempting *preempting, const struct preempt_plan *plan)
 {
-	struct siege *s = &preempting->siege;
+	struct preempt_search *s = &preempting->search;
 	for (uint32_t k = 0; k < plan->gpu_count; k++) {
 		struct incumbent_range r = incumbents_of(preempting, plan->gpus[k]);
 		for (size_t i = r.first; i < r.end; i++) {
@@ -180,12 +181,12 @@ static void choose_leavers(struct preempting *preempting, const struct siege_pla
 	}
 }
 
-static bool node_takes(struct preempting *preempting, const struct siege_want *want,
-	const struct siege_plan *plan, uint32_t opened)
+static bool node_takes(struct preempting *preempting, const struct preempt_want *want,
+	const struct preempt_plan *plan, uint32_t opened)
 {
 	struct place_node rest = preempting->picture->snap.nodes.items[plan->node];
 	choose_leavers(preempting, plan);
-	vec_for_each (const struct world_pod *const, p, &preempting->siege.chosen) {
+	vec_for_each (const struct world_pod *const, p, &preempting->search.chosen) {
 		contest_leave_node(&rest, *p);
 	}
 	while (want->whole && rest.free_gpus < want->count) {
@@ -197,7 +198,8 @@ static bool node_takes(struct preempting *preempting, const struct siege_want *w
 	return place_unfit(&preempting->picture->snap, want->request, &rest, NULL) == UNFIT_NONE;
 }
 
-static const struct world_pod *first_of(const struct evictions *evictions, const struct siege *s)
+static const struct world_pod *first_of(
+	const struct evictions *evictions, const struct preempt_search *s)
 {
 	vec_for_each (const struct world_pod *const, p, &s->chosen) {
 		if (evict_is_doubtful(evictions, *p)) {
@@ -207,16 +209,16 @@ static const struct world_pod *first_of(const struct evictions *evictions, const
 	return s->chosen.count > 0 ? s->chosen.items[0] : NULL;
 }
 
-static struct siege_plan lay_on(
-	struct preempting *preempting, const struct siege_want *want, size_t from, size_t end)
+static struct preempt_plan lay_on(
+	struct preempting *preempting, const struct preempt_want *want, size_t from, size_t end)
 {
-	struct siege *s = &preempting->siege;
-	struct siege_plan plan = {
-		.node = s->fronts.items[from].node, .cost = {.top_priority = INT32_MIN}};
+	struct preempt_search *s = &preempting->search;
+	struct preempt_plan plan = {
+		.node = s->candidates.items[from].node, .cost = {.top_priority = INT32_MIN}};
 	uint32_t free = free_on(preempting->scheduling->wholes, want, plan.node);
 	VEC_CLEAR(&s->chosen);
 	while (free + plan.gpu_count < want->count) {
-		struct front *f = cheapest(s, from, end);
+		struct candidate_gpu *f = cheapest(s, from, end);
 		if (f == NULL) {
 			plan.node = WORLD_NONE;
 			return plan;
@@ -230,7 +232,7 @@ static struct siege_plan lay_on(
 	return plan;
 }
 
-static bool is_held(const struct picture *picture, const struct siege_want *want, uint32_t node)
+static bool is_held(const struct picture *picture, const struct preempt_want *want, uint32_t node)
 {
 	struct told t = told_of(want->held, NULL);
 	uint32_t at = told_next(&t) ? snap_gpu_on(picture, t.uuid, node) : WORLD_NONE;
@@ -238,8 +240,8 @@ static bool is_held(const struct picture *picture, const struct siege_want *want
 }
 
 /* Nothing is gained by moving on while another node is as good as the one that is held. */
-static bool is_better(const struct picture *picture, const struct siege_want *want,
-	const struct siege_plan *a, const struct siege_plan *b)
+static bool is_better(const struct picture *picture, const struct preempt_want *want,
+	const struct preempt_plan *a, const struct preempt_plan *b)
 {
 	if (b->node == WORLD_NONE || victims_are_cheaper(&a->cost, &b->cost)) {
 		return true;
@@ -247,18 +249,19 @@ static bool is_better(const struct picture *picture, const struct siege_want *wa
 	return !victims_are_cheaper(&b->cost, &a->cost) && is_held(picture, want, a->node);
 }
 
-struct siege_plan siege_lay(struct preempting *preempting, const struct siege_want *want)
+struct preempt_plan preempt_plan_make(
+	struct preempting *preempting, const struct preempt_want *want)
 {
-	struct siege *s = &preempting->siege;
-	struct siege_plan best = {.node = WORLD_NONE};
-	find_fronts(preempting, want);
-	for (size_t from = 0, end; from < s->fronts.count; from = end) {
+	struct preempt_search *s = &preempting->search;
+	struct preempt_plan best = {.node = WORLD_NONE};
+	find_candidates(preempting, want);
+	for (size_t from = 0, end; from < s->candidates.count; from = end) {
 		end = from;
-		while (end < s->fronts.count &&
-			s->fronts.items[end].node == s->fronts.items[from].node) {
+		while (end < s->candidates.count &&
+			s->candidates.items[end].node == s->candidates.items[from].node) {
 			end++;
 		}
-		struct siege_plan here = lay_on(preempting, want, from, end);
+		struct preempt_plan here = lay_on(preempting, want, from, end);
 		if (here.node != WORLD_NONE && is_better(preempting->picture, want, &here, &best)) {
 			best = here;
 		}
@@ -266,9 +269,9 @@ struct siege_plan siege_lay(struct preempting *preempting, const struct siege_wa
 	return best;
 }
 
-void siege_finish(struct siege *s)
+void preempt_search_finish(struct preempt_search *s)
 {
-	VEC_FINISH(&s->fronts);
+	VEC_FINISH(&s->candidates);
 	VEC_FINISH(&s->pods);
 	VEC_FINISH(&s->chosen);
 }
