@@ -2,8 +2,6 @@
 #ifndef CAPACITY_CAPACITY_FAILURE_H
 #define CAPACITY_CAPACITY_FAILURE_H
 
-#include <stdbool.h>
-
 #include "ledger/nouns.h"
 
 /* The scheduler does not bind it, and it can go nowhere else. */

@@ -4,9 +4,6 @@
 
 #include "ledger/nouns.h"
 
-struct injecting;
-struct ranked;
-
 void capacity_tend(struct injecting *inject, struct wholes *wholes, const struct ranked *ranked,
 	struct emitter *out);
 

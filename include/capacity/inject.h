@@ -19,9 +19,6 @@
 #ifndef CAPACITY_INJECT_H
 #define CAPACITY_INJECT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/vec.h"

@@ -3,9 +3,6 @@
 #ifndef CAPACITY_INJECT_CLASS_H
 #define CAPACITY_INJECT_CLASS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "capacity/inject.h"
 #include "ledger/nouns.h"
 

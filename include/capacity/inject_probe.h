@@ -2,11 +2,7 @@
 #ifndef CAPACITY_INJECT_PROBE_H
 #define CAPACITY_INJECT_PROBE_H
 
-#include <stdint.h>
-
 #include "ledger/nouns.h"
-
-struct injecting;
 
 /* After the decisions of a step. */
 void inject_tend(struct injecting *inject, struct emitter *out);

@@ -2,11 +2,7 @@
 #ifndef CAPACITY_OPEN_GPU_H
 #define CAPACITY_OPEN_GPU_H
 
-#include <stdbool.h>
-
 #include "ledger/nouns.h"
-
-struct injecting;
 
 /* A GPU more where the verdict says, which then names it; false: nowhere, or not now. */
 bool open_gpu(struct scale *scale, const struct waiter *w, struct emitter *out,

@@ -18,15 +18,11 @@
 #ifndef CAPACITY_SCALE_H
 #define CAPACITY_SCALE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/vec.h"
 #include "capacity/standin.h"
 #include "ledger/nouns.h"
 
 struct pools;
-struct ranked;
 
 /* GPUs that are asked for in this way, in all. */
 #define SCALE_MOST 64

@@ -2,9 +2,6 @@
 #ifndef CAPACITY_STANDIN_H
 #define CAPACITY_STANDIN_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/fault.h"
 #include "ledger/nouns.h"
 

@@ -3,12 +3,8 @@
 #ifndef DEMAND_KEEPER_H
 #define DEMAND_KEEPER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "ledger/nouns.h"
 
-struct place_gpu;
 struct place_keep;
 
 /* Whom something is kept for. */

@@ -11,8 +11,6 @@
 #include "model/reason.h"
 #include "model/volume.h"
 
-struct ranked;
-
 /* A GPU pod that is on a node, or will be. */
 struct guest {
 	uint32_t node; /* of the snapshot */

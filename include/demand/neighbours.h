@@ -2,11 +2,7 @@
 #ifndef DEMAND_NEIGHBOURS_H
 #define DEMAND_NEIGHBOURS_H
 
-#include <stdint.h>
-
 #include "ledger/nouns.h"
-
-struct ranked;
 
 void neighbours_gather(struct wholes *wholes, const struct ranked *ranked);
 /* One more pod will be on that node of the snapshot. */

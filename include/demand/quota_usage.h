@@ -3,8 +3,6 @@
 #ifndef DEMAND_QUOTA_USAGE_H
 #define DEMAND_QUOTA_USAGE_H
 
-#include <stdint.h>
-
 #include "base/vec.h"
 #include "ledger/nouns.h"
 

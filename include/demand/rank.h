@@ -2,8 +2,6 @@
 #ifndef DEMAND_RANK_H
 #define DEMAND_RANK_H
 
-#include <stdint.h>
-
 #include "base/vec.h"
 #include "ledger/nouns.h"
 

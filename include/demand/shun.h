@@ -10,9 +10,6 @@
 #ifndef DEMAND_SHUN_H
 #define DEMAND_SHUN_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/vec.h"
 #include "ledger/nouns.h"
 

@@ -2,9 +2,6 @@
 #ifndef DEMAND_WHOLE_FIT_H
 #define DEMAND_WHOLE_FIT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "ledger/nouns.h"
 
 /* Some share was taken out of the picture: what is idle may be so no more. */

@@ -2,8 +2,6 @@
 #ifndef DEMAND_ZONING_H
 #define DEMAND_ZONING_H
 
-#include <stdint.h>
-
 #include "base/str.h"
 #include "base/vec.h"
 #include "ledger/nouns.h"

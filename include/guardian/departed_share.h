@@ -4,8 +4,6 @@
 #ifndef GUARDIAN_DEPARTED_SHARE_H
 #define GUARDIAN_DEPARTED_SHARE_H
 
-#include <stdbool.h>
-
 #include "ledger/nouns.h"
 
 /* Does an entry of its ledger, whose tenant is gone, still hold its share? */

@@ -15,9 +15,6 @@
 #ifndef GUARDIAN_EVICT_H
 #define GUARDIAN_EVICT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/clock.h"
 #include "base/vec.h"
 #include "guardian/jobs.h"

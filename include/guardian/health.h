@@ -10,14 +10,10 @@
 #ifndef GUARDIAN_HEALTH_H
 #define GUARDIAN_HEALTH_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/vec.h"
 #include "ledger/nouns.h"
 
 struct heard;
-struct orphans;
 
 /* A device that was told not to be healthy, and not long enough the contrary since. */
 struct ailment {

@@ -5,9 +5,6 @@
 #ifndef GUARDIAN_JOBS_H
 #define GUARDIAN_JOBS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/clock.h"
 #include "base/vec.h"
 #include "ledger/nouns.h"

@@ -7,9 +7,6 @@
 #ifndef GUARDIAN_MPS_H
 #define GUARDIAN_MPS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "ledger/nouns.h"
 
 /* It is told not to be active. */

@@ -9,9 +9,6 @@
 #ifndef GUARDIAN_ORPHAN_H
 #define GUARDIAN_ORPHAN_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/vec.h"

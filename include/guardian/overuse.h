@@ -14,9 +14,6 @@
 #ifndef GUARDIAN_OVERUSE_H
 #define GUARDIAN_OVERUSE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/vec.h"
 #include "ledger/engine_config.h"
 #include "ledger/keyed.h"

@@ -2,9 +2,6 @@
 #ifndef GUARDIAN_OVERUSE_PASS_H
 #define GUARDIAN_OVERUSE_PASS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "ledger/engine_config.h"
 #include "ledger/nouns.h"
 

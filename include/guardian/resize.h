@@ -20,9 +20,6 @@
 #ifndef GUARDIAN_RESIZE_H
 #define GUARDIAN_RESIZE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "guardian/resizes.h"
 #include "ledger/nouns.h"
 

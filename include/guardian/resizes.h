@@ -2,9 +2,6 @@
 #ifndef GUARDIAN_RESIZES_H
 #define GUARDIAN_RESIZES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/clock.h"
 #include "base/vec.h"
 #include "ledger/keyed.h"

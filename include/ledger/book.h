@@ -3,8 +3,6 @@
 #ifndef LEDGER_BOOK_H
 #define LEDGER_BOOK_H
 
-#include <stdint.h>
-
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/vec.h"

@@ -3,8 +3,6 @@
 #ifndef LEDGER_EMIT_H
 #define LEDGER_EMIT_H
 
-#include <stdint.h>
-
 #include "ledger/nouns.h"
 #include "model/injection.h"
 #include "model/plan.h"

@@ -7,9 +7,6 @@
 #ifndef LEDGER_EVICTION_HOLD_H
 #define LEDGER_EVICTION_HOLD_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "ledger/nouns.h"
 #include "model/gpu.h"
 

@@ -2,9 +2,6 @@
 #ifndef LEDGER_FLIGHT_H
 #define LEDGER_FLIGHT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/map.h"
 #include "ledger/nouns.h"
 #include "model/plan.h"

@@ -5,9 +5,6 @@
 #ifndef LEDGER_LANDING_H
 #define LEDGER_LANDING_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "ledger/nouns.h"
 
 struct place_group;

@@ -1,6 +1,10 @@
-/* The nouns that most headers of the engine's rooms name, what each is, and where it stands. */
+/* What most headers of the engine's rooms name: plain numbers, and nouns, what each is and where it
+ * stands. */
 #ifndef LEDGER_NOUNS_H
 #define LEDGER_NOUNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct arena;	      /* the memory of what lasts as long as a step or a record: base/alloc.h */
 struct book;	      /* who waits, and which capacity pods there are or will be: book.h */
@@ -9,14 +13,18 @@ struct emitter;	      /* where a step's decisions are written: emit.h */
 struct evictions;     /* tenants that are to go: guardian/evict.h */
 struct grant;	      /* an entry of a ledger: model/pod.h */
 struct holder;	      /* a capacity pod, as it is and as it was asked for: capacity_pod.h */
+struct injecting;     /* how nodes give GPUs to containers: capacity/inject.h */
 struct needs;	      /* what a step must know of nodes and neighbours: demand/needs.h */
+struct orphans;	      /* GPUs that lost their capacity pod: guardian/orphan.h */
 struct outcome;	      /* what became of an action: model/plan.h */
 struct overuses;      /* who uses more memory than its share: guardian/overuse.h */
 struct picture;	      /* nodes and GPUs as this step sees them: picture.h */
+struct place_gpu;     /* a GPU of the picture: place/gpu_picture.h */
 struct place_request; /* what is asked of a node: place/place.h */
 struct place_verdict; /* where it goes: place/place.h */
 struct pod;	      /* a pod's object: model/pod.h */
 struct quotas;	      /* what of each ResourceQuota is taken: demand/quota_usage.h */
+struct ranked;	      /* those who wait, in their order: demand/rank.h */
 struct scale;	      /* asking for nodes: capacity/scale.h */
 struct scheduling; /* those who wait, and all that is asked to serve one: scheduling/scheduling.h */
 struct shuns;	   /* where a workload does not go again: demand/shun.h */

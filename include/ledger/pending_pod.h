@@ -3,9 +3,6 @@
 #ifndef LEDGER_PENDING_POD_H
 #define LEDGER_PENDING_POD_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/vec.h"

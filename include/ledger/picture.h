@@ -8,9 +8,6 @@
 #ifndef LEDGER_PICTURE_H
 #define LEDGER_PICTURE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/map.h"
 #include "base/vec.h"
 #include "ledger/kept_picture.h"

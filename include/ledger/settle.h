@@ -2,9 +2,6 @@
 #ifndef LEDGER_SETTLE_H
 #define LEDGER_SETTLE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "ledger/nouns.h"
 
 /* False: the action was neither. */

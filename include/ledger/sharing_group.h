@@ -5,14 +5,10 @@
 #ifndef LEDGER_SHARING_GROUP_H
 #define LEDGER_SHARING_GROUP_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/vec.h"
 #include "ledger/nouns.h"
 #include "model/policy.h"
 
-struct place_gpu;
 struct snap_gpu;
 
 struct manners {

@@ -3,8 +3,6 @@
 #ifndef SCHEDULING_EMIT_GRANT_H
 #define SCHEDULING_EMIT_GRANT_H
 
-#include <stdint.h>
-
 #include "ledger/nouns.h"
 #include "model/injection.h"
 

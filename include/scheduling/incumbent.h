@@ -3,9 +3,7 @@
 #ifndef SCHEDULING_INCUMBENT_H
 #define SCHEDULING_INCUMBENT_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/vec.h"
 #include "ledger/nouns.h"

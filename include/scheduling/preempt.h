@@ -14,9 +14,6 @@
 #ifndef SCHEDULING_PREEMPT_H
 #define SCHEDULING_PREEMPT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "guardian/evict.h"
 #include "ledger/nouns.h"
 #include "scheduling/incumbent.h"

@@ -4,15 +4,11 @@
 #ifndef SCHEDULING_SCHEDULING_H
 #define SCHEDULING_SCHEDULING_H
 
-#include <stdint.h>
-
 #include "base/vec.h"
 #include "ledger/nouns.h"
 #include "ledger/picture.h"
 
-struct injecting;
 struct openings;
-struct ranked;
 struct resizes;
 struct turns;
 

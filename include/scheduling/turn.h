@@ -5,8 +5,6 @@
 #ifndef SCHEDULING_TURN_H
 #define SCHEDULING_TURN_H
 
-#include <stdint.h>
-
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "ledger/nouns.h"

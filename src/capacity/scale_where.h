@@ -2,9 +2,6 @@
 #ifndef CAPACITY_SCALE_WHERE_H
 #define CAPACITY_SCALE_WHERE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "ledger/nouns.h"
 
 struct action;

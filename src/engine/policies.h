@@ -3,9 +3,6 @@
 #ifndef ENGINE_POLICIES_H
 #define ENGINE_POLICIES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"

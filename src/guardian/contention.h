@@ -2,9 +2,6 @@
 #ifndef GUARDIAN_CONTENTION_H
 #define GUARDIAN_CONTENTION_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "ledger/nouns.h"
 
 /* One tenant. False: it has never run out of memory. */

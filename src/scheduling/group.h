@@ -7,8 +7,6 @@
 #ifndef SCHEDULING_GROUP_H
 #define SCHEDULING_GROUP_H
 
-#include <stdbool.h>
-
 #include "ledger/nouns.h"
 
 /* True: there might be GPUs for it, and none fit it now. */

@@ -2,8 +2,6 @@
 #ifndef SCHEDULING_REQUEST_H
 #define SCHEDULING_REQUEST_H
 
-#include <stdbool.h>
-
 #include "ledger/nouns.h"
 
 struct claims_of;

@@ -2,8 +2,6 @@
 #ifndef SCHEDULING_RESERVE_H
 #define SCHEDULING_RESERVE_H
 
-#include <stdbool.h>
-
 #include "ledger/nouns.h"
 
 /* It was looked for a GPU for this tenant; `lacks`: in vain, although there may be one later. */
