@@ -46,7 +46,6 @@ uint32_t engine_unhealthy(const struct engine *e, const char *node);
 size_t engine_heard(const struct engine *e, struct heard *ret_list, size_t room);
 
 /* What became of a share that was asked for by CHANGE_SHARE. */
-enum share_state engine_share_state(const struct engine *e, const char *uid);
 void engine_share_fate(const struct engine *e, const char *uid, struct share_fate *ret);
 
 /* Is it taking that pod down, or another one of its owner? */

@@ -57,7 +57,6 @@ void journal_flush(struct journal *j);
 
 /* In memory only: is there a segment from which replay can begin? */
 bool journal_replayable(const struct journal *j);
-size_t journal_bytes(const struct journal *j);
 /* Appends the segments in memory, oldest first: a journal file. */
 void journal_dump(const struct journal *j, struct str *out);
 

@@ -444,13 +444,6 @@ void engine_share_fate(const struct engine *e, const char *uid, struct share_fat
 	resize_fate(&e->resizes, uid, ret);
 }
 
-enum share_state engine_share_state(const struct engine *e, const char *uid)
-{
-	struct share_fate fate;
-	resize_fate(&e->resizes, uid, &fate);
-	return fate.state;
-}
-
 bool engine_evicts(const struct engine *e, const char *uid)
 {
 	return evicts(&e->evictions, uid);

@@ -342,11 +342,6 @@ bool journal_replayable(const struct journal *j)
 	       (j->half_used[1] > 0 && j->half_whole[1]);
 }
 
-size_t journal_bytes(const struct journal *j)
-{
-	return j->half_used[0] + j->half_used[1];
-}
-
 void journal_dump(const struct journal *j, struct str *out)
 {
 	unsigned newer = j->number % 2;

@@ -570,6 +570,13 @@ static void cluster_free(struct cluster *c)
 	free(c);
 }
 
+static inline enum share_state share_state_of(const struct engine *e, const char *uid)
+{
+	struct share_fate fate;
+	engine_share_fate(e, uid, &fate);
+	return fate.state;
+}
+
 static int placed(struct cluster *c)
 {
 	int n = 0;

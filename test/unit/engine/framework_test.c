@@ -69,7 +69,7 @@ Test(framework, keeps_its_memory_where_its_compute_changes)
 	run_for(c, 3000);
 	cr_expect_eq(o->milli, 500);
 	cr_expect_eq(o->mib, 24000);
-	cr_expect_eq(engine_share_state(c->e, o->uid), SHARE_MEMORY_STAYS);
+	cr_expect_eq(share_state_of(c->e, o->uid), SHARE_MEMORY_STAYS);
 	share.milli = 200;
 	share.mem_mib = 16000;
 	engine_observe(c->e, &share);
@@ -79,7 +79,7 @@ Test(framework, keeps_its_memory_where_its_compute_changes)
 	share.mem_mib = 24000;
 	engine_observe(c->e, &share);
 	run_for(c, 1000);
-	cr_expect_eq(engine_share_state(c->e, o->uid), SHARE_HELD);
+	cr_expect_eq(share_state_of(c->e, o->uid), SHARE_HELD);
 	cluster_free(c);
 }
 

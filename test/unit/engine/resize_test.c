@@ -11,7 +11,7 @@ static void want(struct cluster *c, const char *name, int64_t milli, int64_t mib
 
 static enum share_state state_of(struct cluster *c, const char *name)
 {
-	return engine_share_state(c->e, find(c, name)->uid);
+	return share_state_of(c->e, find(c, name)->uid);
 }
 
 static const struct grant_copy *entry_of(struct cluster *c, const char *name)
@@ -260,7 +260,7 @@ Test(resize, who_left_is_forgotten)
 	engine_observe(c->e, &share);
 	leave(c, find(c, "a"));
 	run_for(c, 70000);
-	cr_expect_eq(engine_share_state(c->e, "u1"), SHARE_UNASKED);
+	cr_expect_eq(share_state_of(c->e, "u1"), SHARE_UNASKED);
 	cluster_free(c);
 }
 

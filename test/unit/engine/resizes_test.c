@@ -13,7 +13,7 @@ static void want(struct cluster *c, const char *name, int64_t milli, int64_t mib
 
 static enum share_state state_of(struct cluster *c, const char *name)
 {
-	return engine_share_state(c->e, find(c, name)->uid);
+	return share_state_of(c->e, find(c, name)->uid);
 }
 
 /* Three of one GPU have what is wanted. */
