@@ -76,7 +76,7 @@ enum overuse_stage {
 	OVERUSE_LEFT,	  /* tenants that were over, and are not there any more */
 	OVERUSE_FAILURES, /* tenants of a node that ran out of memory */
 	OVERUSE_JUDGE,	  /* a node: who is over, and who must go */
-	OVERUSE_TELL,	  /* its tenants, what was found of them */
+	OVERUSE_INFORM,	  /* its tenants, what was found of them */
 	OVERUSE_CROWDS,	  /* that were not met */
 	OVERUSE_FAILED,	  /* and those who ran out of memory and were not */
 	OVERUSE_STAGES
@@ -128,7 +128,7 @@ void overuse_relieved(struct overuses *all, const char *uuid);
 bool overuse_uses_now(const struct world_pod *p);
 
 /* What is shared with contention.c. */
-#define OVERUSE_TELL_EVERY_MS 600000
+#define OVERUSE_REPORT_EVERY_MS 600000
 /* A tenant whose memory somebody may be watching: it runs, or has just ended, on a GPU in mode
  * None. */
 bool overuse_concerns(const struct world_pod *p);

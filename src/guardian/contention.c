@@ -9,7 +9,7 @@
 #include "model/names.h"
 #include "size/blame.h"
 #include "size/explain_gpus.h"
-#include "overuse_tell.h"
+#include "overuse_report.h"
 
 /* Two looks of an agent, and an answer. */
 #define JUDGE_FOR_MS 5000
@@ -128,14 +128,14 @@ static void tell(struct overuses *overuses, struct failure *f, const struct worl
 		.name_count = v->name_count,
 		.others = v->others};
 	bool due = f->told_at < 0 ||
-		   overuses->picture->time->now - f->told_at >= OVERUSE_TELL_EVERY_MS;
+		   overuses->picture->time->now - f->told_at >= OVERUSE_REPORT_EVERY_MS;
 	explain_contention(&text, &facts);
 	if (due) {
 		f->told_at = overuses->picture->time->now;
-		overuse_tell(p, REASON_CONTENTION, str_text(&text), out);
+		emit_pod_warning(p, REASON_CONTENTION, str_text(&text), out);
 	}
 	if (!p->gpu->contention_shown) {
-		overuse_remark(overuses, p,
+		emit_pod_condition(overuses, p,
 			&(struct action){.condition = NAME_CONTENTION,
 				.is_true = true,
 				.reason = REASON_CONTENTION,
@@ -173,7 +173,7 @@ static void keep_condition(struct overuses *overuses, const struct failure *f,
 			 overuses->picture->time->now - f->contended_at < CONTENDED_MS;
 	overuses->pass.contended += contended ? 1 : 0;
 	if (contended != p->gpu->contention_shown && f->judged) {
-		overuse_remark(overuses, p,
+		emit_pod_condition(overuses, p,
 			&(struct action){.condition = NAME_CONTENTION,
 				.is_true = contended,
 				.reason = contended ? REASON_CONTENTION : REASON_NO_CONTENTION},

@@ -203,7 +203,7 @@ static bool look_again(struct picture *picture, struct overuse *o, int64_t polic
 	o->used_mib = used;
 	o->share_mib = p->gpu->mem_mib;
 	count_look(o, s);
-	bool told = o->told_at >= 0 && picture->time->now - o->told_at < OVERUSE_TELL_EVERY_MS;
+	bool told = o->told_at >= 0 && picture->time->now - o->told_at < OVERUSE_REPORT_EVERY_MS;
 	return o->over || o->looks > 0 || told;
 }
 

@@ -8,7 +8,7 @@
 #include "ledger/ledger.h"
 #include "world/node_states.h"
 #include "contention.h"
-#include "overuse_tell.h"
+#include "overuse_report.h"
 
 #define PASS_MS 1000
 /* C23 */
@@ -106,7 +106,7 @@ static void look_at_tenants(struct overuses *all, const struct world_node *n, st
 	struct emitter *out)
 {
 	struct overuse_pass *pass = &all->pass;
-	bool tells = pass->stage == OVERUSE_TELL;
+	bool tells = pass->stage == OVERUSE_INFORM;
 	for (size_t i = world_slots_from(&n->tenants, pass->slot); i < n->tenants.count; i++) {
 		const struct world_pod *p = world_pod_at(all->picture->world, n->tenants.items[i]);
 		if (pass->left <= 0) {
@@ -140,7 +140,7 @@ static void judge_node(struct overuses *all, struct engine_now now, struct emitt
 		all->items.count > 0 ? world_node_at(all->picture->world, node)->tenants.count : 0;
 	all->pass.left -= (int64_t)(WORK_NODE + WORK_USE * uses + WORK_MET * met +
 				    WORK_OVER * all->here.count);
-	enter(&all->pass, OVERUSE_TELL, node);
+	enter(&all->pass, OVERUSE_INFORM, node);
 }
 
 static void look_at_node(struct overuses *all, struct engine_now now, struct emitter *out)
@@ -198,7 +198,7 @@ static void go_on(struct overuses *all, struct engine_now now, struct emitter *o
 		break;
 	case OVERUSE_FAILURES:
 	case OVERUSE_JUDGE:
-	case OVERUSE_TELL:
+	case OVERUSE_INFORM:
 		look_at_node(all, now, out);
 		break;
 	case OVERUSE_CROWDS:

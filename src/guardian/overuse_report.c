@@ -1,5 +1,5 @@
 /* What is said of who uses more than its share of memory: one tenant of a node that was judged. */
-#include "overuse_tell.h"
+#include "overuse_report.h"
 
 #include "guardian/overuse.h"
 #include "guardian/overuse_find.h"
@@ -9,7 +9,7 @@
 
 #define SENTENCE_MAX 1024
 
-void overuse_tell(
+void emit_pod_warning(
 	const struct world_pod *p, enum reason reason, const char *text, struct emitter *out)
 {
 	struct action *a = emit_event(out, about_pod(p), text);
@@ -17,8 +17,8 @@ void overuse_tell(
 	a->warning = true;
 }
 
-void overuse_remark(struct overuses *overuses, const struct world_pod *p, const struct action *what,
-	struct emitter *out)
+void emit_pod_condition(struct overuses *overuses, const struct world_pod *p,
+	const struct action *what, struct emitter *out)
 {
 	if (remark_find(overuses, world_pod_uid(p)) != NULL) {
 		return;
@@ -42,7 +42,7 @@ static void tell_over(struct overuses *overuses, struct overuse *o, const struct
 	struct emitter *out)
 {
 	const struct picture *picture = overuses->picture;
-	bool due = o->told_at < 0 || picture->time->now - o->told_at >= OVERUSE_TELL_EVERY_MS;
+	bool due = o->told_at < 0 || picture->time->now - o->told_at >= OVERUSE_REPORT_EVERY_MS;
 	if (!o->over || !o->known) {
 		return;
 	}
@@ -62,10 +62,10 @@ static void tell_over(struct overuses *overuses, struct overuse *o, const struct
 	explain_overuse(&text, &facts);
 	if (due) {
 		o->told_at = picture->time->now;
-		overuse_tell(p, REASON_MEMORY_OVERUSE, str_text(&text), out);
+		emit_pod_warning(p, REASON_MEMORY_OVERUSE, str_text(&text), out);
 	}
 	if (!p->gpu->overuse_shown) {
-		overuse_remark(overuses, p,
+		emit_pod_condition(overuses, p,
 			&(struct action){.condition = NAME_OVERUSE,
 				.is_true = true,
 				.reason = REASON_MEMORY_OVERUSE,
@@ -109,7 +109,7 @@ void overuse_report(struct overuses *all, const struct world_pod *p, struct emit
 		}
 	}
 	if (p->gpu->overuse_shown && is_within(all, p)) {
-		overuse_remark(all, p,
+		emit_pod_condition(all, p,
 			&(struct action){.condition = NAME_OVERUSE, .reason = REASON_WITHIN_SHARE},
 			out);
 	}
