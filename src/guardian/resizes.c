@@ -73,8 +73,8 @@ void resize_rest(struct resizes *all, uint32_t i)
 struct resize *resize_touch(struct resizes *resizes, const char *uid)
 {
 	if (resize_find(resizes, uid) == NULL) {
-		struct resize fresh = {.uid = xstrdup(uid),
-			.backoff = {.first_ms = 1000, .cap_ms = 60000}};
+		struct resize fresh = {
+			.uid = xstrdup(uid), .backoff = {.first_ms = 1000, .cap_ms = 60000}};
 		keyed_add(KEYED(&resizes->items), &fresh);
 	}
 	resize_wake(resizes, uid);
