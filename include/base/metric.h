@@ -1,7 +1,10 @@
 /* The registry of metrics: counters, gauges and histograms by name and labels, written in the
  * Prometheus text format. Handles stay valid as long as the registry. The number of series is
  * bounded (METRIC_SERIES_MAX); what comes after that shares one series with the label
- * overflow="true". */
+ * overflow="true".
+ *
+ * Who has no registry counts nothing: of NULL metric_get gives NULL, and the calls on a handle do
+ * nothing with NULL. */
 #ifndef BASE_METRIC_H
 #define BASE_METRIC_H
 

@@ -128,22 +128,10 @@ static int check_answer(const struct wire_answer *a, struct fault *ret_fault)
 
 static const char *kubelet_result(const struct fault *f)
 {
-	switch (f->kind) {
-	case FAULT_LIMIT:
-		return "result=\"too_large\"";
-	case FAULT_INVALID:
-		return "result=\"unreadable\"";
-	case FAULT_DENIED:
-		return "result=\"refused\"";
-	case FAULT_NONE:
-	case FAULT_TRANSIENT:
-	case FAULT_CONFLICT:
-	case FAULT_GONE:
-	case FAULT_NOT_FOUND:
-	case FAULT_FATAL:
-		break;
-	}
-	return "result=\"failed\"";
+	static const char *const names[FAULT_FATAL + 1] = {[FAULT_LIMIT] = "result=\"too_large\"",
+		[FAULT_INVALID] = "result=\"unreadable\"",
+		[FAULT_DENIED] = "result=\"refused\""};
+	return text_or(names[f->kind], "result=\"failed\"");
 }
 
 static void on_pod_resources(void *data, const struct wire_answer *answer)

@@ -44,25 +44,14 @@ void fault_copy(struct fault *to, const struct fault *from)
 
 const char *fault_kind_name(enum fault_kind kind)
 {
-	switch (kind) {
-	case FAULT_NONE:
-		return "none";
-	case FAULT_TRANSIENT:
-		return "transient";
-	case FAULT_CONFLICT:
-		return "conflict";
-	case FAULT_GONE:
-		return "gone";
-	case FAULT_NOT_FOUND:
-		return "not_found";
-	case FAULT_DENIED:
-		return "denied";
-	case FAULT_INVALID:
-		return "invalid";
-	case FAULT_LIMIT:
-		return "limit";
-	case FAULT_FATAL:
-		return "fatal";
-	}
-	return "unknown";
+	static const char *const names[] = {[FAULT_NONE] = "none",
+		[FAULT_TRANSIENT] = "transient",
+		[FAULT_CONFLICT] = "conflict",
+		[FAULT_GONE] = "gone",
+		[FAULT_NOT_FOUND] = "not_found",
+		[FAULT_DENIED] = "denied",
+		[FAULT_INVALID] = "invalid",
+		[FAULT_LIMIT] = "limit",
+		[FAULT_FATAL] = "fatal"};
+	return (unsigned)kind < COUNT_OF(names) ? names[kind] : "unknown";
 }

@@ -98,6 +98,9 @@ static uint32_t family_get(
 struct metric *metric_get(struct metric_registry *r, enum metric_type type, const char *name,
 	const char *help, const char *labels)
 {
+	if (r == NULL) {
+		return NULL;
+	}
 	struct series_key key = {name, labels != NULL ? labels : ""};
 	if (r->series.count >= METRIC_SERIES_MAX &&
 		map_find(&r->index, key_pair(key.name, key.labels), &key) == MAP_NONE) {
@@ -123,12 +126,16 @@ struct metric *metric_get(struct metric_registry *r, enum metric_type type, cons
 
 void metric_add(struct metric *m, int64_t n)
 {
-	m->value += n;
+	if (m != NULL) {
+		m->value += n;
+	}
 }
 
 void metric_set(struct metric *m, int64_t value)
 {
-	m->value = value;
+	if (m != NULL) {
+		m->value = value;
+	}
 }
 
 int64_t metric_value(const struct metric *m)
@@ -139,6 +146,9 @@ int64_t metric_value(const struct metric *m)
 void metric_observe_us(struct metric *m, int64_t us)
 {
 	size_t i = 0;
+	if (m == NULL) {
+		return;
+	}
 	while (i < BUCKETS && us > bucket_us[i]) {
 		i++;
 	}

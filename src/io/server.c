@@ -176,9 +176,7 @@ static void refuse_conn(struct server *s, int fd)
 		"503 too many connections\n";
 	log_warn("connection refused", LOG_S("server", s->config.name),
 		LOG_I("connections", s->conn_count));
-	if (s->refused != NULL) {
-		metric_add(s->refused, 1);
-	}
+	metric_add(s->refused, 1);
 	if (s->tls == NULL) {
 		send(fd, text, sizeof text - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	}

@@ -391,9 +391,7 @@ static void handshake_fail(struct conn *c, const char *why)
 {
 	struct server *s = c->server;
 	log_debug("TLS handshake failed", LOG_S("server", s->config.name), LOG_S("reason", why));
-	if (s->handshake_failures != NULL) {
-		metric_add(s->handshake_failures, 1);
-	}
+	metric_add(s->handshake_failures, 1);
 	c->broken = true;
 	conn_close(c);
 }

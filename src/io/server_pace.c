@@ -40,9 +40,7 @@ static void park(struct conn *c)
 		s->parked = c;
 	}
 	s->parked_last = c;
-	if (s->paced != NULL) {
-		metric_add(s->paced, 1);
-	}
+	metric_add(s->paced, 1);
 }
 
 void pace_forget(struct conn *c)

@@ -71,9 +71,6 @@ static void evicted_metrics_init(struct server *s)
 
 void reply_metrics_init(struct server *s)
 {
-	if (s->config.metrics == NULL) {
-		return;
-	}
 	s->connections = metric_of(
 		s, METRIC_GAUGE, "aliquot_http_server_connections", "Connections that are open.");
 	s->seconds = metric_of(s, METRIC_HISTOGRAM, "aliquot_http_server_seconds",
@@ -92,9 +89,6 @@ void reply_metrics_init(struct server *s)
 static void count_status(struct server *s, int status)
 {
 	struct code_count *c = s->codes;
-	if (s->config.metrics == NULL) {
-		return;
-	}
 	while (c < s->codes + SERVER_CODES_MAX && c->count != NULL && c->status != status) {
 		c++;
 	}
@@ -257,9 +251,7 @@ void reply_measure(struct conn *c)
 		int64_t us = now - c->pending[c->pending_first].received_us;
 		c->pending_first = (c->pending_first + 1) % CONN_PIPELINE_MAX;
 		c->pending_count--;
-		if (s->seconds != NULL) {
-			metric_observe_us(s->seconds, us);
-		}
+		metric_observe_us(s->seconds, us);
 		s->latencies[s->latency_next] = us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
 		s->latency_next = (s->latency_next + 1) % SERVER_LATENCIES;
 		s->latency_count += s->latency_count < SERVER_LATENCIES;

@@ -91,9 +91,7 @@ void room_enter(struct conn *c)
 	s->unproven++;
 	c->source->conns++;
 	c->source->unproven++;
-	if (s->connections != NULL) {
-		metric_add(s->connections, 1);
-	}
+	metric_add(s->connections, 1);
 }
 
 void room_prove(struct conn *c)
@@ -110,9 +108,7 @@ void room_leave(struct conn *c)
 	struct server *s = c->server;
 	room_prove(c);
 	s->conn_count--;
-	if (s->connections != NULL) {
-		metric_add(s->connections, -1);
-	}
+	metric_add(s->connections, -1);
 	if (--c->source->conns == 0) {
 		source_drop(s, c->source);
 	}
@@ -188,18 +184,10 @@ static struct conn *who_goes(struct server *s, const struct source *from, enum s
 	return found;
 }
 
-static void count_evicted(const struct conn *c)
-{
-	struct metric *m = c->server->evicted[c->phase];
-	if (m != NULL) {
-		metric_add(m, 1);
-	}
-}
-
 static bool conn_evict(struct conn *c)
 {
 	if (c != NULL) {
-		count_evicted(c);
+		metric_add(c->server->evicted[c->phase], 1);
 		conn_close(c);
 	}
 	return c != NULL;
@@ -235,7 +223,7 @@ static void run_later(void *data)
 /* Who sends is told; who does not take its answer would not hear it. */
 static void evict_bytes(struct conn *c)
 {
-	count_evicted(c);
+	metric_add(c->server->evicted[c->phase], 1);
 	if (c->phase != CONN_BODY || c->closing || c->out_sent < c->out.len) {
 		conn_close(c);
 		return;

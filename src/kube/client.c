@@ -96,9 +96,6 @@ void kube_fault_of(const struct wire_answer *answer, bool is_write, struct fault
 
 static void count_call(struct kube *k, const struct call *c, int status)
 {
-	if (k->metrics == NULL) {
-		return;
-	}
 	CLEANUP(str_finish) struct str labels = STR_INIT(128);
 	char code[8];
 	snprintf(code, sizeof code, "%d", status);

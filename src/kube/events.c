@@ -102,9 +102,7 @@ void events_destroy(struct events *e)
 
 static void count(struct events *e, const char *name, const char *help)
 {
-	if (kube_metrics(e->kube) != NULL) {
-		metric_add(metric_get(kube_metrics(e->kube), METRIC_COUNTER, name, help, NULL), 1);
-	}
+	metric_add(metric_get(kube_metrics(e->kube), METRIC_COUNTER, name, help, NULL), 1);
 }
 
 static bool drop(struct events *e)

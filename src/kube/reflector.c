@@ -63,13 +63,11 @@ struct reflector *reflector_create(struct kube *kube, const struct reflector_kin
 	r->any_version = true;
 	r->accepted_ms = r->refused_ms = -1;
 	rng_seed(&r->rng, r->options.seed ^ hash_text(kind->name));
-	if (kube_metrics(kube) != NULL) {
-		CLEANUP(str_finish) struct str labels = STR_INIT(256);
-		metric_label(&labels, "kind", r->kind.name);
-		r->events_total = metric_get(kube_metrics(kube), METRIC_COUNTER,
-			"aliquot_watch_events_total",
+	CLEANUP(str_finish) struct str labels = STR_INIT(256);
+	metric_label(&labels, "kind", r->kind.name);
+	r->events_total =
+		metric_get(kube_metrics(kube), METRIC_COUNTER, "aliquot_watch_events_total",
 			"Objects and events received by lists and watches.", str_text(&labels));
-	}
 	return r;
 }
 

@@ -8,16 +8,14 @@
 
 void reflector_count(struct reflector *r, const char *name, const char *help, const char *reason)
 {
-	struct metric_registry *metrics = kube_metrics(r->kube);
-	if (metrics == NULL) {
-		return;
-	}
+
 	CLEANUP(str_finish) struct str labels = STR_INIT(256);
 	metric_label(&labels, "kind", r->kind.name);
 	if (reason != NULL) {
 		metric_label(&labels, "reason", reason);
 	}
-	metric_add(metric_get(metrics, METRIC_COUNTER, name, help, str_text(&labels)), 1);
+	metric_add(metric_get(kube_metrics(r->kube), METRIC_COUNTER, name, help, str_text(&labels)),
+		1);
 }
 
 static void set_version(struct reflector *r, const char *version)
@@ -193,9 +191,7 @@ static void on_change(struct reflector *r, struct view type, const char *json, s
 static bool on_object(void *data, struct view type, const char *json, size_t n)
 {
 	struct reflector *r = data;
-	if (r->events_total != NULL) {
-		metric_add(r->events_total, 1);
-	}
+	metric_add(r->events_total, 1);
 	if (view_equals(type, "ERROR")) {
 		status_decode(json, n, 0, &r->verdict);
 		r->event_error = true;

@@ -3,10 +3,13 @@
 
 #include <stdio.h>
 
+#include "base/str.h"
+
+/* What did not happen makes no series. */
 static void counter_add(struct metric_registry *r, const char *name, const char *help,
 	const char *labels, uint32_t n)
 {
-	if (r != NULL && n > 0) {
+	if (n > 0) {
 		metric_add(metric_get(r, METRIC_COUNTER, name, help, labels), n);
 	}
 }
@@ -29,20 +32,8 @@ void count_figures(struct metric_registry *r, const char *source, const char *ve
 
 const char *count_verdict(const struct fault *f)
 {
-	switch (f->kind) {
-	case FAULT_DENIED:
-		return "denied";
-	case FAULT_LIMIT:
-		return "too_large";
-	case FAULT_INVALID:
-		return "malformed";
-	case FAULT_NONE:
-	case FAULT_TRANSIENT:
-	case FAULT_CONFLICT:
-	case FAULT_GONE:
-	case FAULT_NOT_FOUND:
-	case FAULT_FATAL:
-		break;
-	}
-	return "unreachable";
+	static const char *const names[FAULT_FATAL + 1] = {[FAULT_DENIED] = "denied",
+		[FAULT_LIMIT] = "too_large",
+		[FAULT_INVALID] = "malformed"};
+	return text_or(names[f->kind], "unreachable");
 }

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/rand.h"
 #include "base/vec.h"
+#include "count.h"
 #include "own/state.h"
 #include "model/agent_name.h"
 
@@ -138,13 +139,10 @@ static bool record_is_wanted(const struct record *r)
 static void count_read_result(struct states *s, const char *result)
 {
 	char labels[64];
-	if (s->config.metrics != NULL) {
-		snprintf(labels, sizeof labels, "result=\"%s\"", result);
-		metric_add(
-			metric_get(s->config.metrics, METRIC_COUNTER, "aliquot_agent_reads_total",
-				"Answers of agents, and what kept one from coming.", labels),
-			1);
-	}
+	snprintf(labels, sizeof labels, "result=\"%s\"", result);
+	metric_add(metric_get(s->config.metrics, METRIC_COUNTER, "aliquot_agent_reads_total",
+			   "Answers of agents, and what kept one from coming.", labels),
+		1);
 }
 
 static void read_failed(struct record *r, const char *result, const struct fault *f)
@@ -157,17 +155,6 @@ static void read_failed(struct record *r, const char *result, const struct fault
 	}
 	r->failing = true;
 	r->next_at = clock_mono(s->config.clock) + backoff_next(&r->backoff, &s->rng);
-}
-
-static const char *read_failure_name(const struct fault *f)
-{
-	if (f->kind == FAULT_DENIED) {
-		return "denied";
-	}
-	if (f->kind == FAULT_LIMIT) {
-		return "too_large";
-	}
-	return f->kind == FAULT_INVALID ? "malformed" : "unreachable";
 }
 
 /* About this node, and later than what was told: an answer that was kept on its way must not pass
@@ -255,7 +242,7 @@ static void take_state_answer(struct record *r, const struct wire_answer *a)
 			fault_wrap(&f,
 				r->own_key ? "not the agent of this node" : "not an agent of ours");
 		}
-		read_failed(r, read_failure_name(&f), &f);
+		read_failed(r, count_verdict(&f), &f);
 		return;
 	}
 	if (a->status != 200) {
@@ -265,7 +252,7 @@ static void take_state_answer(struct record *r, const struct wire_answer *a)
 	}
 	if (state_decode(a->body, a->body_size, &s->arena, &state, &f) < 0 ||
 		check_order(r, &state, &f) < 0) {
-		read_failed(r, f.kind == FAULT_CONFLICT ? "stale" : read_failure_name(&f), &f);
+		read_failed(r, f.kind == FAULT_CONFLICT ? "stale" : count_verdict(&f), &f);
 		return;
 	}
 	state.seen_by_ms = state.seen_ms + now;

@@ -85,9 +85,7 @@ struct gpu_worker *gpu_worker_create(const struct gpu_worker_config *config)
 static void worker_count(
 	struct gpu_worker *w, const char *name, const char *help, const char *labels)
 {
-	if (w->config.metrics != NULL) {
-		metric_add(metric_get(w->config.metrics, METRIC_COUNTER, name, help, labels), 1);
-	}
+	metric_add(metric_get(w->config.metrics, METRIC_COUNTER, name, help, labels), 1);
 }
 
 /* --- the end of a child ----------------------------------------------------------------------- */
