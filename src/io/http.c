@@ -9,30 +9,13 @@
 #define HEARTBEAT_MS 1000
 static void http_list_push(struct call_list *list, struct http_call *call)
 {
-	call->next = NULL;
-	call->prev = list->last;
-	if (list->last != NULL) {
-		list->last->next = call;
-	} else {
-		list->first = call;
-	}
-	list->last = call;
+	LIST_PUSH(list, call, prev, next);
 	list->count++;
 }
 
 static void http_list_remove(struct call_list *list, struct http_call *call)
 {
-	if (call->prev != NULL) {
-		call->prev->next = call->next;
-	} else {
-		list->first = call->next;
-	}
-	if (call->next != NULL) {
-		call->next->prev = call->prev;
-	} else {
-		list->last = call->prev;
-	}
-	call->prev = call->next = NULL;
+	LIST_REMOVE(list, call, prev, next);
 	list->count--;
 }
 

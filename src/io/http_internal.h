@@ -10,6 +10,7 @@
 
 #include <curl/curl.h>
 
+#include "base/list.h"
 #include "base/str.h"
 #include "io/http.h"
 #include "io/local.h"
@@ -27,7 +28,9 @@ struct http_lane {
 	struct http_target *target;
 	CURLM *multi; /* owned */
 	struct loop_timer timer;
-	struct http_socket *sockets; /* owned list; libcurl tells when each begins and ends */
+	struct {
+		LIST_FIELDS(struct http_socket);
+	} sockets; /* owned; libcurl tells when each begins and ends */
 };
 
 enum { LANE_CALLS, LANE_STREAMS, LANE_COUNT };
@@ -77,7 +80,7 @@ struct http_call {
 };
 
 struct call_list {
-	struct http_call *first, *last;
+	LIST_FIELDS(struct http_call);
 	int count;
 };
 

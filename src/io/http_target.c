@@ -274,14 +274,7 @@ static int timer_wanted(CURLM *multi, long timeout_ms, void *data)
 static void socket_remove(struct http_socket *s)
 {
 	ev_io_stop(loop_ev(s->lane->target->client->loop), &s->io);
-	if (s->prev != NULL) {
-		s->prev->next = s->next;
-	} else {
-		s->lane->sockets = s->next;
-	}
-	if (s->next != NULL) {
-		s->next->prev = s->prev;
-	}
+	LIST_REMOVE(&s->lane->sockets, s, prev, next);
 	free(s);
 }
 
@@ -289,11 +282,7 @@ static struct http_socket *socket_add(struct http_lane *lane, curl_socket_t fd)
 {
 	struct http_socket *s = xcalloc(1, sizeof *s);
 	s->lane = lane;
-	s->next = lane->sockets;
-	if (s->next != NULL) {
-		s->next->prev = s;
-	}
-	lane->sockets = s;
+	LIST_PUSH(&lane->sockets, s, prev, next);
 	ev_init(&s->io, on_socket);
 	s->io.data = s;
 	curl_multi_assign(lane->multi, fd, s);
@@ -346,8 +335,8 @@ void http_lane_finish(struct http_lane *lane)
 	curl_multi_cleanup(lane->multi);
 	lane->multi = NULL;
 	/* libcurl does not speak of every socket that it closes here. */
-	while (lane->sockets != NULL) {
-		socket_remove(lane->sockets);
+	while (lane->sockets.first != NULL) {
+		socket_remove(lane->sockets.first);
 	}
 	loop_timer_stop(&lane->timer);
 }

@@ -11,18 +11,13 @@
 
 static void poller_list_push(struct poller_calls *list, struct poller_call *call)
 {
-	call->next = NULL;
-	call->prev = list->last;
-	*(list->last != NULL ? &list->last->next : &list->first) = call;
-	list->last = call;
+	LIST_PUSH(list, call, prev, next);
 	list->count++;
 }
 
 static void poller_list_remove(struct poller_calls *list, struct poller_call *call)
 {
-	*(call->prev != NULL ? &call->prev->next : &list->first) = call->next;
-	*(call->next != NULL ? &call->next->prev : &list->last) = call->prev;
-	call->prev = call->next = NULL;
+	LIST_REMOVE(list, call, prev, next);
 	list->count--;
 }
 

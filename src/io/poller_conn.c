@@ -45,9 +45,7 @@ static void poller_idle_leave(struct poller_conn *c)
 {
 	struct poller *p = c->poller;
 	map_remove(&p->idle_by_key, key_text(c->key), c->slot);
-	*(c->prev != NULL ? &c->prev->next : &p->idle_first) = c->next;
-	*(c->next != NULL ? &c->next->prev : &p->idle_last) = c->prev;
-	c->prev = c->next = NULL;
+	LIST_REMOVE(&p->idle, c, prev, next);
 	c->phase = POLLER_SEND;
 }
 
@@ -90,9 +88,7 @@ static void poller_idle_put(struct poller_conn *c)
 	c->phase = POLLER_IDLE;
 	c->allowed = POLLER_IDLE_BYTES;
 	c->kept = true;
-	c->prev = p->idle_last;
-	*(c->prev != NULL ? &c->prev->next : &p->idle_first) = c;
-	p->idle_last = c;
+	LIST_PUSH(&p->idle, c, prev, next);
 	map_put(&p->idle_by_key, key_text(c->key), c->slot);
 	poller_conn_watch(c, EV_READ);
 	if (!loop_timer_active(&p->idle_timer)) {
@@ -100,19 +96,18 @@ static void poller_idle_put(struct poller_conn *c)
 	}
 }
 
-/* They are asked in turn: the one that was asked first will be asked next. */
-/* Room for one more: the one goes that was used last. */
+/* Room for one more: the one goes that was used last, for they are asked in turn. */
 static void poller_idle_shed(struct poller *p)
 {
-	if (p->idle_last != NULL) {
-		poller_conn_close(p->idle_last);
+	if (p->idle.last != NULL) {
+		poller_conn_close(p->idle.last);
 	}
 }
 
 void poller_idle_close_all(struct poller *p)
 {
-	while (p->idle_first != NULL) {
-		poller_conn_close(p->idle_first);
+	while (p->idle.first != NULL) {
+		poller_conn_close(p->idle.first);
 	}
 }
 
@@ -120,10 +115,10 @@ static void on_idle_look(void *data)
 {
 	struct poller *p = data;
 	int64_t now = loop_now_ms();
-	while (p->idle_first != NULL && now - p->idle_first->idle_ms >= POLLER_IDLE_MS) {
-		poller_conn_close(p->idle_first);
+	while (p->idle.first != NULL && now - p->idle.first->idle_ms >= POLLER_IDLE_MS) {
+		poller_conn_close(p->idle.first);
 	}
-	if (p->idle_first == NULL) {
+	if (p->idle.first == NULL) {
 		loop_timer_stop(&p->idle_timer);
 	}
 }
@@ -490,7 +485,7 @@ static int conn_connect(struct poller_call *call, struct fault *f)
 		poller_idle_shed(p);
 	}
 	int fd = socket_connect(&at, n);
-	if (fd < 0 && (errno == EMFILE || errno == ENFILE) && p->idle_first != NULL) {
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE) && p->idle.first != NULL) {
 		poller_idle_shed(p);
 		fd = socket_connect(&at, n);
 	}

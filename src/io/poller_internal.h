@@ -9,6 +9,7 @@
 
 #include <openssl/ssl.h>
 
+#include "base/list.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "io/http1.h"
@@ -49,7 +50,7 @@ struct poller_call {
 };
 
 struct poller_calls {
-	struct poller_call *first, *last;
+	LIST_FIELDS(struct poller_call);
 	int count;
 };
 
@@ -90,8 +91,9 @@ struct poller {
 		VEC_FIELDS(struct poller_conn *); /* owned */
 	} conns;
 	struct map idle_by_key; /* slots in conns */
-	struct poller_conn *idle_first, *idle_last;
-	struct poller_conn *step_first, *step_last;
+	struct {
+		LIST_FIELDS(struct poller_conn);
+	} idle, steps; /* borrowed: those that wait; those whose handshake can go on */
 	struct loop_timer idle_timer;
 	char *scratch; /* owned */
 	uint64_t last_id, handshakes;

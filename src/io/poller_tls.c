@@ -130,10 +130,7 @@ static void tls_step(struct poller_conn *c)
 
 void poller_tls_leave(struct poller_conn *c)
 {
-	struct poller *p = c->poller;
-	*(c->prev != NULL ? &c->prev->next : &p->step_first) = c->next;
-	*(c->next != NULL ? &c->next->prev : &p->step_last) = c->prev;
-	c->prev = c->next = NULL;
+	LIST_REMOVE(&c->poller->steps, c, prev, next);
 	c->steps = false;
 }
 
@@ -142,20 +139,18 @@ void poller_tls_later(struct poller_conn *c)
 	struct poller *p = c->poller;
 	ev_io_stop(loop_ev(p->loop), &c->io);
 	c->steps = true;
-	c->prev = p->step_last;
-	*(c->prev != NULL ? &c->prev->next : &p->step_first) = c;
-	p->step_last = c;
+	LIST_PUSH(&p->steps, c, prev, next);
 }
 
 void poller_tls_turn(void *data)
 {
 	struct poller *p = data;
-	struct poller_conn *c = p->step_first;
+	struct poller_conn *c = p->steps.first;
 	if (c != NULL) {
 		poller_tls_leave(c);
 		tls_step(c);
 	}
-	if (p->step_first != NULL) {
+	if (p->steps.first != NULL) {
 		loop_wake_at(p->loop, 0);
 	}
 }

@@ -320,8 +320,8 @@ static void stop_accepting(struct server *s)
 
 static void close_all(struct server *s)
 {
-	while (s->conns != NULL) {
-		conn_close(s->conns);
+	while (s->conns.first != NULL) {
+		conn_close(s->conns.first);
 	}
 }
 
@@ -412,13 +412,13 @@ static void drain_expire(void *data)
 static void begin_drain(void *data)
 {
 	struct server *s = data;
-	for (struct conn *c = s->conns, *next; c != NULL; c = next) {
+	for (struct conn *c = s->conns.first, *next; c != NULL; c = next) {
 		next = c->next;
 		if (conn_is_idle(c)) {
 			conn_run(c);
 		}
 	}
-	for (struct conn *c = s->conns, *next; c != NULL; c = next) {
+	for (struct conn *c = s->conns.first, *next; c != NULL; c = next) {
 		next = c->next;
 		if (conn_is_idle(c)) {
 			conn_close(c);

@@ -40,11 +40,7 @@ void conn_open(struct server *s, int fd, struct source *source)
 	c->out.limit = CONN_OUT_ENOUGH + s->config.reply_limit + SERVER_SCRATCH;
 	c->phase = s->tls != NULL ? CONN_HANDSHAKE : CONN_IDLE;
 	c->phase_us = c->read_us;
-	c->next = s->conns;
-	if (c->next != NULL) {
-		c->next->prev = c;
-	}
-	s->conns = c;
+	LIST_PUSH_FIRST(&s->conns, c, prev, next);
 	room_enter(c);
 	ev_io_init(&c->io, on_conn_io, fd, EV_READ);
 	c->io.data = c;
@@ -76,14 +72,7 @@ void conn_close(struct conn *c)
 	str_finish(&c->left);
 	str_finish(&c->out);
 	conn_weigh(c);
-	if (c->prev != NULL) {
-		c->prev->next = c->next;
-	} else {
-		s->conns = c->next;
-	}
-	if (c->next != NULL) {
-		c->next->prev = c->prev;
-	}
+	LIST_REMOVE(&s->conns, c, prev, next);
 	room_leave(c);
 	free(c);
 }

@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <openssl/ssl.h>
 
+#include "base/list.h"
 #include "base/vec.h"
 #include "io/http1.h"
 #include "io/server.h"
@@ -56,16 +57,22 @@ struct server {
 	struct {
 		VEC_FIELDS(struct route);
 	} routes;
-	struct conn *conns;	/* a list, owned */
-	struct source *sources; /* a list, owned; only those that have connections */
+	struct {
+		LIST_FIELDS(struct conn);
+	} conns; /* owned */
+	struct {
+		LIST_FIELDS(struct source);
+	} sources; /* owned; only those that have connections */
 	int conn_count;
 	int unproven; /* of those: never had an answer */
 	int closed;   /* since memory was last given back */
 	struct loop_timer give_back;
-	uint64_t turn;			     /* of the loop */
-	struct source *running;		     /* borrowed: it has the loop now; NULL: nobody */
-	int64_t running_us;		     /* since then */
-	struct conn *parked, *parked_last;   /* a list, borrowed: they wait for the next turn, */
+	uint64_t turn;		/* of the loop */
+	struct source *running; /* borrowed: it has the loop now; NULL: nobody */
+	int64_t running_us;	/* since then */
+	struct {
+		LIST_FIELDS(struct conn);
+	} parked;			     /* borrowed: they wait for the next turn, */
 	void (*run_waiting)(struct conn *c); /* and then are run by this */
 	size_t held; /* bytes of bodies and of unsent answers, of all connections */
 	bool leaving, draining;

@@ -32,33 +32,15 @@ static void park(struct conn *c)
 {
 	struct server *s = c->server;
 	c->parked = true;
-	c->after = NULL;
-	c->before = s->parked_last;
-	if (c->before != NULL) {
-		c->before->after = c;
-	} else {
-		s->parked = c;
-	}
-	s->parked_last = c;
+	LIST_PUSH(&s->parked, c, before, after);
 	metric_add(s->paced, 1);
 }
 
 void pace_forget(struct conn *c)
 {
-	struct server *s = c->server;
-	if (!c->parked) {
-		return;
-	}
-	c->parked = false;
-	if (c->before != NULL) {
-		c->before->after = c->after;
-	} else {
-		s->parked = c->after;
-	}
-	if (c->after != NULL) {
-		c->after->before = c->before;
-	} else {
-		s->parked_last = c->before;
+	if (c->parked) {
+		c->parked = false;
+		LIST_REMOVE(&c->server->parked, c, before, after);
 	}
 }
 
@@ -95,15 +77,15 @@ static void run_parked(void *data)
 	struct server *s = data;
 	int waiting = 0;
 	s->turn++;
-	for (const struct conn *c = s->parked; c != NULL; c = c->after) {
+	for (const struct conn *c = s->parked.first; c != NULL; c = c->after) {
 		waiting++;
 	}
-	for (; waiting > 0 && s->parked != NULL; waiting--) {
-		struct conn *c = s->parked;
+	for (; waiting > 0 && s->parked.first != NULL; waiting--) {
+		struct conn *c = s->parked.first;
 		pace_forget(c);
 		s->run_waiting(c);
 	}
-	if (s->parked != NULL) {
+	if (s->parked.first != NULL) {
 		loop_wake_at(s->loop, loop_now_ms());
 	}
 }

@@ -53,18 +53,14 @@ static struct in6_addr peer_address(int fd)
 static struct source *source_of(struct server *s, int fd)
 {
 	const struct in6_addr address = peer_address(fd);
-	for (struct source *x = s->sources; x != NULL; x = x->next) {
+	for (struct source *x = s->sources.first; x != NULL; x = x->next) {
 		if (memcmp(&x->address, &address, sizeof address) == 0) {
 			return x;
 		}
 	}
 	struct source *made = xcalloc(1, sizeof *made);
 	made->address = address;
-	made->next = s->sources;
-	if (made->next != NULL) {
-		made->next->prev = made;
-	}
-	s->sources = made;
+	LIST_PUSH_FIRST(&s->sources, made, prev, next);
 	return made;
 }
 
@@ -73,14 +69,7 @@ static void source_drop(struct server *s, struct source *x)
 	if (s->running == x) {
 		s->running = NULL;
 	}
-	if (x->prev != NULL) {
-		x->prev->next = x->next;
-	} else {
-		s->sources = x->next;
-	}
-	if (x->next != NULL) {
-		x->next->prev = x->prev;
-	}
+	LIST_REMOVE(&s->sources, x, prev, next);
 	free(x);
 }
 
@@ -171,7 +160,7 @@ static struct conn *who_goes(struct server *s, const struct source *from, enum s
 	struct claim least = {STANDING_AT_WORK, 0, 0};
 	struct conn *found = NULL;
 	int64_t now = clock_mono_us();
-	for (struct conn *c = s->conns; c != NULL; c = c->next) {
+	for (struct conn *c = s->conns.first; c != NULL; c = c->next) {
 		struct claim claim = conn_claim(c, now);
 		if ((from != NULL && c->source != from) || claim.standing > most) {
 			continue;
@@ -241,7 +230,7 @@ static struct conn *oldest_holder(struct conn *c)
 {
 	struct conn *oldest = c;
 	int64_t oldest_us = c->started_us;
-	for (struct conn *x = c->server->conns; x != NULL; x = x->next) {
+	for (struct conn *x = c->server->conns.first; x != NULL; x = x->next) {
 		bool holds = x->held > SERVER_BODY_SMALL && x->phase >= CONN_BODY;
 		int64_t since_us = x->phase == CONN_BODY ? x->started_us : x->phase_us;
 		if (x != c && holds && since_us < oldest_us) {
