@@ -393,9 +393,7 @@ void prometheus_use(struct prometheus *p, struct wire *wire)
 
 void prometheus_token(struct prometheus *p, const char *token)
 {
-	char *copy = xstrdup(token);
-	free(p->token);
-	p->token = copy;
+	text_set(&p->token, token);
 }
 
 struct prometheus *prometheus_create(const struct prometheus_config *config)

@@ -1,4 +1,5 @@
-/* One record a node: where its agent answers, whether anybody wants to know, what was told last. */
+/* Two tables: the agents, which follow the watch of pods, and a record a node: whether anybody
+ * wants to know, and what was told last. */
 #include "meter/states.h"
 
 #include <stdio.h>
@@ -8,10 +9,10 @@
 #include "base/map.h"
 #include "base/number.h"
 #include "base/rand.h"
-#include "base/vec.h"
 #include "count.h"
 #include "own/state.h"
 #include "model/agent_name.h"
+#include "model/mirror.h"
 
 #define TIMEOUT_MS   2000
 #define SOON_MS	     200 /* a newcomer, so that they do not all come at once */
@@ -22,16 +23,20 @@
 /* What was told before is told in full again after this: whoever lost it has it again. */
 #define WHOLE_EVERY_MS 30000
 
+struct agent {
+	struct table_row row;  /* its texts owned; of its pod */
+	struct record *record; /* borrowed: of its node, which has no other */
+	char *to;	       /* owned: where it answers */
+	bool own_key;	       /* its certificate must be of its node */
+};
+
 struct record {
-	struct states *all; /* borrowed */
-	uint32_t slot;	    /* among its records */
-	char *node;	    /* owned */
-	char *pod, *to;	    /* owned; the agent and where it answers; NULL: there is none */
-	bool own_key;	    /* its certificate must be of its node */
-	uint32_t mark;	    /* the relist that last met the agent */
-	uint64_t wanted;    /* the round in which the node was last named */
-	uint64_t call;	    /* 0: none */
-	bool slow;	    /* that call is of one that did not answer the last time */
+	struct table_row row; /* its name owned: the node's, which has no namespace */
+	struct states *all;   /* borrowed */
+	struct agent *agent;  /* borrowed; NULL: there is none */
+	uint64_t wanted;      /* the round in which the node was last named */
+	uint64_t call;	      /* 0: none */
+	bool slow;	      /* that call is of one that did not answer the last time */
 	int64_t asked_at, next_at;
 	struct backoff backoff;
 	bool failing; /* that was said in the log */
@@ -46,13 +51,10 @@ struct states {
 	struct states_config config;
 	struct wire *wire; /* borrowed; NULL: nobody can be asked */
 	struct rng rng;
-	struct {
-		VEC_FIELDS(struct record *); /* owned */
-	} records;
-	struct map by_node, by_pod; /* by_pod: of those that have an agent */
-	struct arena arena;	    /* of one answer */
+	struct table agents; /* as the watch of pods tells them */
+	struct table records;
+	struct arena arena; /* of one answer */
 	uint64_t round;
-	uint32_t mark;
 	uint32_t in_flight, slow;
 	/* Somebody is due and has no place; somebody who did not answer is. */
 	bool crowded, slow_crowded;
@@ -61,39 +63,28 @@ struct states {
 	int64_t look_at; /* no look at all of them before */
 };
 
-static bool record_is_of_node(const void *owner, uint32_t slot, const void *key)
+static struct record *record_at(const struct states *s, size_t i)
 {
-	const struct states *s = owner;
-	return strcmp(s->records.items[slot]->node, key) == 0;
+	return (struct record *)(void *)s->records.rows.items[i];
 }
 
-static bool record_is_of_pod(const void *owner, uint32_t slot, const void *key)
+static struct record *record_find(const struct states *s, const char *node)
 {
-	const struct states *s = owner;
-	return text_equals(s->records.items[slot]->pod, key);
+	return (struct record *)(void *)table_find(&s->records, "", node);
 }
 
 static struct record *record_touch(struct states *s, const char *node)
 {
-	uint32_t at = map_find(&s->by_node, hash_text(node), node);
-	if (at != MAP_NONE) {
-		return s->records.items[at];
+	struct record *r = record_find(s, node);
+	if (r == NULL) {
+		r = xcalloc(1, sizeof *r);
+		r->all = s;
+		r->row.ns = "";
+		r->row.name = xstrdup(node);
+		r->backoff = (struct backoff){.first_ms = AGAIN_MS, .cap_ms = AGAIN_CAP_MS};
+		table_add(&s->records, &r->row);
 	}
-	struct record *r = xcalloc(1, sizeof *r);
-	r->all = s;
-	r->slot = (uint32_t)s->records.count;
-	r->node = xstrdup(node);
-	r->backoff = (struct backoff){.first_ms = AGAIN_MS, .cap_ms = AGAIN_CAP_MS};
-	VEC_PUSH(&s->records, r);
-	map_put(&s->by_node, hash_text(node), r->slot);
 	return r;
-}
-
-static void text_replace(char **slot, const char *value)
-{
-	char *copy = xstrdup(value);
-	free(*slot);
-	*slot = copy;
 }
 
 /* Its place is free, and whoever waits for one is looked for at once. */
@@ -118,15 +109,26 @@ static void cancel_read(struct record *r)
 	}
 }
 
-static void agent_record_free(struct record *r)
+static void on_record_dropped(void *data, struct table_row *row)
 {
-	cancel_read(r);
-	free(r->node);
-	free(r->pod);
-	free(r->to);
+	struct record *r = (struct record *)(void *)row;
+	(void)data;
+	free((char *)(uintptr_t)row->name);
 	free(r->boot);
 	free(r->boot_before);
 	free(r);
+}
+
+static void on_agent_dropped(void *data, struct table_row *row)
+{
+	struct agent *a = (struct agent *)(void *)row;
+	(void)data;
+	cancel_read(a->record);
+	a->record->agent = NULL;
+	free((char *)(uintptr_t)row->ns);
+	free((char *)(uintptr_t)row->name);
+	free(a->to);
+	free(a);
 }
 
 static bool record_is_wanted(const struct record *r)
@@ -150,8 +152,8 @@ static void read_failed(struct record *r, const char *result, const struct fault
 	struct states *s = r->all;
 	count_read_result(s, result);
 	if (!r->failing) {
-		log_warn("an agent cannot be read", LOG_S("node", r->node),
-			LOG_S("agent", text_or(r->pod, "")), LOG_S("result", result), LOG_F(f));
+		log_warn("an agent cannot be read", LOG_S("node", r->row.name),
+			LOG_S("agent", r->agent->row.name), LOG_S("result", result), LOG_F(f));
 	}
 	r->failing = true;
 	r->next_at = clock_mono(s->config.clock) + backoff_next(&r->backoff, &s->rng);
@@ -161,7 +163,7 @@ static void read_failed(struct record *r, const char *result, const struct fault
  * for what is so now. */
 static int check_order(const struct record *r, const struct node_state *state, struct fault *f)
 {
-	if (strcmp(state->node, r->node) != 0) {
+	if (strcmp(state->node, r->row.name) != 0) {
 		return fault_set(f, FAULT_INVALID, "it tells of node %.63s", state->node);
 	}
 	if (text_equals(state->boot, r->boot_before)) {
@@ -239,8 +241,8 @@ static void take_state_answer(struct record *r, const struct wire_answer *a)
 	struct fault f = a->fault;
 	if (f.kind != FAULT_NONE) {
 		if (f.kind == FAULT_DENIED) {
-			fault_wrap(&f,
-				r->own_key ? "not the agent of this node" : "not an agent of ours");
+			fault_wrap(&f, r->agent->own_key ? "not the agent of this node"
+							 : "not an agent of ours");
 		}
 		read_failed(r, count_verdict(&f), &f);
 		return;
@@ -260,7 +262,7 @@ static void take_state_answer(struct record *r, const struct wire_answer *a)
 	report_state(r, &state, now);
 	count_read_result(s, "ok");
 	if (r->failing) {
-		log_info("an agent is read again", LOG_S("node", r->node));
+		log_info("an agent is read again", LOG_S("node", r->row.name));
 	}
 	r->failing = false;
 	r->backoff.attempt = 0;
@@ -284,8 +286,8 @@ static void read_agent_state(struct record *r, int64_t now)
 	char name[AGENT_NAME_MAX];
 	struct wire_request request = {.method = WIRE_GET,
 		.path = NAME_AGENT_PATH,
-		.to = r->to,
-		.to_name = r->own_key ? agent_name(r->node, name) : NULL,
+		.to = r->agent->to,
+		.to_name = r->agent->own_key ? agent_name(r->row.name, name) : NULL,
 		.timeout_ms = TIMEOUT_MS,
 		.limit_bytes = STATE_BYTES_MAX};
 	r->asked_at = now;
@@ -314,150 +316,81 @@ void states_want(struct states *s, const char *node)
 	r->wanted = s->round;
 }
 
-static void forget_state(struct record *r)
-{
-	struct change gone = {.type = CHANGE_GONE, .kind = KIND_STATE, .name = r->node};
-	cancel_read(r);
-	if (r->told) {
-		r->all->config.tell(r->all->config.data, &gone);
-	}
-	r->told = r->failing = false;
-}
-
-/* Of one that has no agent. */
-static void agent_record_remove(struct states *s, struct record *r)
-{
-	struct record *last = s->records.items[s->records.count - 1];
-	map_remove(&s->by_node, hash_text(r->node), r->slot);
-	if (last != r) {
-		map_remove(&s->by_node, hash_text(last->node), last->slot);
-		map_put(&s->by_node, hash_text(last->node), r->slot);
-		if (last->pod != NULL) {
-			map_remove(&s->by_pod, hash_text(last->pod), last->slot);
-			map_put(&s->by_pod, hash_text(last->pod), r->slot);
-		}
-		last->slot = r->slot;
-	}
-	VEC_REMOVE_SWAP(&s->records, r->slot);
-	agent_record_free(r);
-}
-
 void states_want_end(struct states *s)
 {
-	for (uint32_t i = (uint32_t)s->records.count; i-- > 0;) {
-		struct record *r = s->records.items[i];
+	for (size_t i = s->records.rows.count; i-- > 0;) {
+		struct record *r = record_at(s, i);
 		if (record_is_wanted(r)) {
 			continue;
 		}
-		forget_state(r);
-		if (r->to == NULL) {
-			agent_record_remove(s, r);
+		cancel_read(r);
+		if (r->told) {
+			struct change gone = {
+				.type = CHANGE_GONE, .kind = KIND_STATE, .name = r->row.name};
+			s->config.tell(s->config.data, &gone);
+		}
+		r->told = r->failing = false;
+		if (r->agent == NULL) {
+			table_remove(&s->records, &r->row);
 		}
 	}
 }
 
 /* --- where agents are --- */
 
-static void agent_leave(struct record *r)
+static void agent_forget(struct states *s, const char *ns, const char *pod)
 {
-	cancel_read(r);
-	if (r->pod != NULL) {
-		map_remove(&r->all->by_pod, hash_text(r->pod), r->slot);
-	}
-	text_replace(&r->pod, NULL);
-	text_replace(&r->to, NULL);
-}
-
-static struct record *record_of_pod(struct states *s, const char *pod)
-{
-	uint32_t at = map_find(&s->by_pod, hash_text(pod), pod);
-	return at != MAP_NONE ? s->records.items[at] : NULL;
-}
-
-static void leave_by_name(struct states *s, const char *pod)
-{
-	struct record *r = record_of_pod(s, pod);
-	if (r != NULL) {
-		agent_leave(r);
+	struct table_row *row = table_find(&s->agents, ns, pod);
+	if (row != NULL) {
+		table_remove(&s->agents, row);
 	}
 }
 
 static void agent_set(struct states *s, const struct pod *p)
 {
 	char to[128];
-	bool known = map_find(&s->by_node, hash_text(p->node), p->node) != MAP_NONE;
-	if (!known && s->records.count >= STATES_NODES_MAX) {
+	if (record_find(s, p->node) == NULL && s->records.rows.count >= STATES_NODES_MAX) {
 		return;
 	}
 	struct record *r = record_touch(s, p->node);
+	struct agent *a = r->agent;
 	snprintf(to, sizeof to, "%.90s:%lld", p->address, (long long)p->port);
-	r->mark = s->mark;
 	bool own_key = s->config.own_keys || pod_has_own_key(p);
-	if (text_equals(r->pod, p->name) && text_equals(r->to, to) && own_key == r->own_key) {
+	if (a != NULL && text_equals(a->row.name, p->name) && text_equals(a->to, to) &&
+		own_key == a->own_key) {
+		a->row.mark = s->agents.mark;
 		return;
 	}
-	agent_leave(r);
-	leave_by_name(s, p->name);
-	r->own_key = own_key;
-	text_replace(&r->pod, p->name);
-	text_replace(&r->to, to);
-	map_put(&s->by_pod, hash_text(r->pod), r->slot);
+	if (a != NULL) {
+		table_remove(&s->agents, &a->row);
+	}
+	agent_forget(s, p->ns, p->name);
+	a = r->agent = xcalloc(1, sizeof *a);
+	a->row.ns = xstrdup(p->ns);
+	a->row.name = xstrdup(p->name);
+	a->record = r;
+	a->to = xstrdup(to);
+	a->own_key = own_key;
+	table_add(&s->agents, &a->row);
 	r->backoff.attempt = 0;
 	r->next_at = 0;
 	s->deadline = 0;
 }
 
-/* A pod elsewhere is no agent, and what becomes of its name is no news of one. */
-static const char *agent_ns(const struct states *s)
-{
-	return text_or(s->config.agent_ns, NAME_NAMESPACE);
-}
-
-static void observe_agent_pod(struct states *s, const struct pod *p)
-{
-	bool answers = pod_is_agent(p, agent_ns(s)) && p->phase == POD_RUNNING &&
-		       p->deleting_ms == 0 && p->address != NULL && p->port > 0 &&
-		       !text_empty(p->node);
-	if (answers) {
-		agent_set(s, p);
-	} else if (text_equals(p->ns, agent_ns(s))) {
-		leave_by_name(s, p->name);
-	}
-}
-
-static void agents_sweep(struct states *s)
-{
-	for (size_t i = 0; i < s->records.count; i++) {
-		if (s->records.items[i]->to != NULL && s->records.items[i]->mark != s->mark) {
-			agent_leave(s->records.items[i]);
-		}
-	}
-}
-
-static void agent_keep(struct states *s, const char *pod)
-{
-	struct record *r = record_of_pod(s, pod);
-	if (r != NULL) {
-		r->mark = s->mark;
-	}
-}
-
 void states_observe(struct states *s, const struct change *c)
 {
-	bool ours = text_equals(c->ns, agent_ns(s)) && c->name != NULL;
+	const struct pod *p = c->pod;
 	if (c->kind != KIND_POD) {
 		return;
 	}
-	if (c->type == CHANGE_SET) {
-		observe_agent_pod(s, c->pod);
-	} else if (c->type == CHANGE_GONE && ours) {
-		leave_by_name(s, c->name);
-	} else if (c->type == CHANGE_KEEP && ours) {
-		agent_keep(s, c->name);
-	} else if (c->type == CHANGE_RELIST_BEGIN) {
-		s->mark++;
-	} else if (c->type == CHANGE_RELIST_END && !c->no_sweep) {
-		agents_sweep(s);
+	if (c->type != CHANGE_SET) {
+		mirror_follow(&s->agents, c);
+	} else if (pod_is_agent(p, text_or(s->config.agent_ns, NAME_NAMESPACE)) &&
+		   p->phase == POD_RUNNING && p->deleting_ms == 0 && p->address != NULL &&
+		   p->port > 0 && !text_empty(p->node)) {
+		agent_set(s, p);
+	} else {
+		agent_forget(s, p->ns, p->name);
 	}
 }
 
@@ -482,12 +415,12 @@ static bool has_read_slot(struct states *s, const struct record *r)
  * is no place any more: whoever gives one back has it go on. */
 static void ask_those_due(struct states *s, int64_t now)
 {
-	size_t count = s->records.count, last = s->first;
+	size_t count = s->records.rows.count, last = s->first;
 	s->crowded = s->slow_crowded = false;
 	for (size_t k = 0; k < count && !s->crowded; k++) {
 		size_t i = (s->first + k) % count;
-		struct record *r = s->records.items[i];
-		if (!record_is_wanted(r) || r->to == NULL || r->call != 0) {
+		struct record *r = record_at(s, i);
+		if (!record_is_wanted(r) || r->agent == NULL || r->call != 0) {
 			continue;
 		}
 		if (now < r->next_at) {
@@ -505,7 +438,7 @@ void states_step(struct states *s, int64_t now, bool reads)
 {
 	if (reads && s->wire != NULL && now >= larger_of(s->deadline, s->look_at)) {
 		s->deadline = TIME_NEVER;
-		s->look_at = now + (int64_t)s->records.count / LOOK_NODES_A_MS;
+		s->look_at = now + (int64_t)s->records.rows.count / LOOK_NODES_A_MS;
 		ask_those_due(s, now);
 	}
 }
@@ -520,8 +453,8 @@ void states_use(struct states *s, struct wire *wire)
 	if (s->wire == wire) {
 		return;
 	}
-	for (size_t i = 0; i < s->records.count; i++) {
-		cancel_read(s->records.items[i]);
+	for (size_t i = 0; i < s->records.rows.count; i++) {
+		cancel_read(record_at(s, i));
 	}
 	s->wire = wire;
 	s->deadline = 0;
@@ -531,8 +464,8 @@ void states_count(const struct states *s, uint32_t *ret_wanted, uint32_t *ret_kn
 {
 	int64_t now = clock_mono(s->config.clock);
 	*ret_wanted = *ret_known = 0;
-	for (size_t i = 0; i < s->records.count; i++) {
-		const struct record *r = s->records.items[i];
+	for (size_t i = 0; i < s->records.rows.count; i++) {
+		const struct record *r = record_at(s, i);
 		bool known = r->told && now - r->seen_at <= STATE_FRESH_MS;
 		*ret_wanted += record_is_wanted(r) ? 1 : 0;
 		*ret_known += record_is_wanted(r) && known ? 1 : 0;
@@ -544,8 +477,8 @@ struct states *states_create(const struct states_config *config)
 	struct states *s = xcalloc(1, sizeof *s);
 	s->config = *config;
 	rng_seed(&s->rng, config->seed);
-	map_init(&s->by_node, record_is_of_node, s);
-	map_init(&s->by_pod, record_is_of_pod, s);
+	table_init(&s->agents, on_agent_dropped, s);
+	table_init(&s->records, on_record_dropped, s);
 	s->arena.block_bytes = 16384;
 	return s;
 }
@@ -555,12 +488,8 @@ void states_destroy(struct states *s)
 	if (s == NULL) {
 		return;
 	}
-	for (size_t i = 0; i < s->records.count; i++) {
-		agent_record_free(s->records.items[i]);
-	}
-	VEC_FINISH(&s->records);
-	map_finish(&s->by_node);
-	map_finish(&s->by_pod);
+	table_finish(&s->agents);
+	table_finish(&s->records);
 	arena_finish(&s->arena);
 	free(s);
 }

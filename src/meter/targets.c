@@ -89,13 +89,6 @@ static struct target *target_add(struct targets *t, const struct pod *p, enum ta
 	return a;
 }
 
-static void target_text_set(char **slot, const char *value)
-{
-	char *copy = xstrdup(value);
-	free(*slot);
-	*slot = copy;
-}
-
 /* True: it is new, or answers elsewhere. */
 static bool target_set(struct targets *t, const struct pod *p, const struct door *door)
 {
@@ -116,9 +109,9 @@ static bool target_set(struct targets *t, const struct pod *p, const struct door
 		return false;
 	}
 	t->drop(t->data, a);
-	target_text_set(&a->to, to);
-	target_text_set(&a->path, door->path);
-	target_text_set(&a->node, p->node);
+	text_set(&a->to, to);
+	text_set(&a->path, door->path);
+	text_set(&a->node, p->node);
 	a->backoff.attempt = 0;
 	a->next_at = 0;
 	return true;
