@@ -84,8 +84,7 @@ void hook_destroy(struct hook *h)
 
 void hook_set_runtime_class(struct hook *h, const char *name)
 {
-	free(h->runtime_class);
-	h->runtime_class = text_empty(name) ? NULL : xstrdup(name);
+	text_set(&h->runtime_class, text_empty(name) ? NULL : name);
 }
 
 void hook_set_runtime_selector(struct hook *h, const struct pairs *selector)

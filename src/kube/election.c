@@ -56,22 +56,6 @@ void election_destroy(struct election *e)
 
 /* --- what an answer says --- */
 
-void election_copy(char *to, size_t size, const char *from)
-{
-	size_t n = from == NULL ? 0 : strlen(from);
-	n = n < size ? n : size - 1;
-	memcpy(to, text_or(from, ""), n);
-	to[n] = '\0';
-}
-
-static void keep(char **to, const char *text)
-{
-	if (*to != text && !text_equals(*to, text)) {
-		free(*to);
-		*to = xstrdup(text);
-	}
-}
-
 /* Anything that moved starts the local clock of expiry anew; only a renewal by a holder, and only
  * one that we saw happen, counts as a sign of life. */
 static void observe(struct election *e, const struct lease *l, int64_t now)
@@ -87,13 +71,13 @@ static void observe(struct election *e, const struct lease *l, int64_t now)
 		e->moved_ms = e->sent_ms;
 	}
 	e->known = true;
-	election_copy(e->holder, sizeof e->holder, holder);
-	election_copy(e->version, sizeof e->version, l->resource_version);
+	(void)snprintf(e->holder, sizeof e->holder, "%s", holder);
+	(void)snprintf(e->version, sizeof e->version, "%s", text_or(l->resource_version, ""));
 	e->duration_s = l->duration_s;
 	e->transitions = l->transitions;
 	e->renew_ms = l->renew_ms;
-	keep(&e->heard, l->heard);
-	keep(&e->refused_by, l->refused_by);
+	text_set(&e->heard, l->heard);
+	text_set(&e->refused_by, l->refused_by);
 }
 
 static bool is_about_term(enum election_stage stage)
@@ -290,8 +274,8 @@ static void lost(struct election *e, const char *why)
 {
 	if (e->leads) {
 		e->leads = false;
-		keep(&e->keeps, NULL);
-		keep(&e->refuses, NULL);
+		text_set(&e->keeps, NULL);
+		text_set(&e->refuses, NULL);
 		log_warn("no longer leading", LOG_S("lease", e->config.name), LOG_S("why", why));
 	}
 }
@@ -552,7 +536,7 @@ void election_keep(struct election *e, const char *heard)
 {
 	ENSURE(strlen(heard) < ELECTION_HEARD_MAX);
 	if (e->leads) {
-		keep(&e->keeps, heard);
+		text_set(&e->keeps, heard);
 	}
 }
 
@@ -564,7 +548,7 @@ const char *election_heard(const struct election *e)
 void election_tell_refusal(struct election *e, const char *policy)
 {
 	if (e->leads) {
-		keep(&e->refuses, text_or(policy, ""));
+		text_set(&e->refuses, text_or(policy, ""));
 	}
 }
 

@@ -78,6 +78,5 @@ struct election {
 /* One request that hangs must leave time for another before the deadline. */
 int64_t election_timeout(const struct election *e);
 void election_on_answer(void *data, const struct kube_answer *answer);
-void election_copy(char *to, size_t size, const char *from);
 
 #endif

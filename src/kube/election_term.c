@@ -41,7 +41,8 @@ void term_saw(struct election *e, const struct lease *l)
 {
 	e->count.absent = false;
 	e->count.number = l->transitions > 0 ? l->transitions : 0;
-	election_copy(e->count.version, sizeof e->count.version, l->resource_version);
+	(void)snprintf(
+		e->count.version, sizeof e->count.version, "%s", text_or(l->resource_version, ""));
 }
 
 /* No time heals that, but somebody who gives us the right. A number that may not be lowered is no

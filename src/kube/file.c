@@ -8,13 +8,6 @@
 
 #include "base/str.h"
 
-static void close_descriptor(const int *fd)
-{
-	if (*fd >= 0) {
-		close(*fd);
-	}
-}
-
 static int read_all(int fd, const char *path, struct str *text, struct fault *ret_fault)
 {
 	for (;;) {
@@ -39,7 +32,7 @@ static int read_all(int fd, const char *path, struct str *text, struct fault *re
 
 int file_read(const char *path, size_t limit, char **ret_text, struct fault *ret_fault)
 {
-	CLEANUP(close_descriptor) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	CLEANUP(cleanup_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0) {
 		return fault_set(ret_fault, errno == ENOENT ? FAULT_NOT_FOUND : FAULT_DENIED,
 			"open %s: %s", path, strerror(errno));

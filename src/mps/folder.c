@@ -19,17 +19,6 @@
 #define SHM_LOCK    "shm.lock"
 #define PID_FILE    "nvidia-cuda-mps-control.pid"
 
-struct fd {
-	int number; /* owned; -1: none */
-};
-
-static void folder_fd_close(struct fd *fd)
-{
-	if (fd->number >= 0) {
-		(void)close(fd->number);
-	}
-}
-
 static int path_fault(struct fault *ret_fault, const char *verb, const char *path)
 {
 	int why = errno;
@@ -74,10 +63,10 @@ int mps_folder_name(
 
 /* --- directories ------------------------------------------------------------------------------ */
 
-static int directory_open(const char *path, struct fd *fd, struct stat *at, struct fault *ret_fault)
+static int directory_open(const char *path, int *fd, struct stat *at, struct fault *ret_fault)
 {
-	fd->number = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd->number < 0 || fstat(fd->number, at) != 0) {
+	*fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (*fd < 0 || fstat(*fd, at) != 0) {
 		return path_fault(ret_fault, "open the directory", path);
 	}
 	if (at->st_uid != geteuid()) {
@@ -92,14 +81,13 @@ static int directory_open(const char *path, struct fd *fd, struct stat *at, stru
  * is above it is ours alone, so that it can be taken back. */
 static int directory_take_back(const char *path, struct fault *ret_fault)
 {
-	CLEANUP(folder_fd_close)
-	struct fd fd = {open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+	CLEANUP(cleanup_fd) int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat at;
-	if (fd.number < 0 && errno == ENOENT) {
+	if (fd < 0 && errno == ENOENT) {
 		return 0;
 	}
-	if (fd.number < 0 || fstat(fd.number, &at) != 0 ||
-		(at.st_uid != geteuid() && fchown(fd.number, geteuid(), getegid()) != 0)) {
+	if (fd < 0 || fstat(fd, &at) != 0 ||
+		(at.st_uid != geteuid() && fchown(fd, geteuid(), getegid()) != 0)) {
 		return path_fault(ret_fault, "take back the directory", path);
 	}
 	return 0;
@@ -108,7 +96,7 @@ static int directory_take_back(const char *path, struct fault *ret_fault)
 /* The kubelet makes what it mounts a part of with a mode of its own, if it comes first. */
 static int directory_make(const char *path, struct fault *ret_fault)
 {
-	CLEANUP(folder_fd_close) struct fd fd = {-1};
+	CLEANUP(cleanup_fd) int fd = -1;
 	struct stat at;
 	if (mkdir(path, 0755) != 0 && errno != EEXIST) {
 		return path_fault(ret_fault, "make the directory", path);
@@ -116,7 +104,7 @@ static int directory_make(const char *path, struct fault *ret_fault)
 	if (directory_open(path, &fd, &at, ret_fault) != 0) {
 		return -1;
 	}
-	if ((at.st_mode & 07777) != 0755 && fchmod(fd.number, 0755) != 0) {
+	if ((at.st_mode & 07777) != 0755 && fchmod(fd, 0755) != 0) {
 		return path_fault(ret_fault, "set the mode of", path);
 	}
 	return 0;
@@ -143,20 +131,19 @@ int mps_folder_lock(const struct mps_folder *f, int *ret_fd, struct fault *ret_f
 	if (directory_make(f->root, ret_fault) != 0 || directory_make(f->base, ret_fault) != 0) {
 		return -1;
 	}
-	CLEANUP(folder_fd_close)
-	struct fd fd = {open(f->lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
-	if (fd.number < 0) {
+	CLEANUP(cleanup_fd) int fd = open(f->lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0) {
 		return path_fault(ret_fault, "open", f->lock);
 	}
-	if (flock(fd.number, LOCK_EX | LOCK_NB) != 0) {
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
 		return errno != EWOULDBLOCK ? path_fault(ret_fault, "lock", f->lock)
 					    : fault_set(ret_fault, FAULT_CONFLICT,
 						      "another process keeps the MPS daemon in %s: "
 						      "a GPU has one",
 						      f->base);
 	}
-	*ret_fd = fd.number;
-	fd.number = -1;
+	*ret_fd = fd;
+	fd = -1;
 	return 0;
 }
 
@@ -173,7 +160,7 @@ int mps_folder_prepare(const struct mps_folder *f, struct fault *ret_fault)
 
 int mps_folder_check(const struct mps_folder *f, struct fault *ret_fault)
 {
-	CLEANUP(folder_fd_close) struct fd fd = {-1};
+	CLEANUP(cleanup_fd) int fd = -1;
 	struct stat at;
 	if (directory_open(f->pipe, &fd, &at, ret_fault) != 0) {
 		return -1;
@@ -225,11 +212,9 @@ static int directory_remove(struct sweep *s, int folder, const char *name)
 	if (folder != s->top) {
 		return directory_raise(s, folder, name);
 	}
-	CLEANUP(folder_fd_close)
-	struct fd fd = {openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
-	return fd.number >= 0 && folder_empty(s, fd.number) == 0
-		       ? unlinkat(folder, name, AT_REMOVEDIR)
-		       : -1;
+	CLEANUP(cleanup_fd)
+	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd >= 0 && folder_empty(s, fd) == 0 ? unlinkat(folder, name, AT_REMOVEDIR) : -1;
 }
 
 static int entry_remove(struct sweep *s, int folder, const char *name)
@@ -284,12 +269,12 @@ static int folder_sweep(int folder, const char *path, struct fault *ret_fault)
 
 int mps_folder_clear(const struct mps_folder *f, struct fault *ret_fault)
 {
-	CLEANUP(folder_fd_close) struct fd fd = {-1};
+	CLEANUP(cleanup_fd) int fd = -1;
 	struct stat at;
 	if (directory_open(f->pipe, &fd, &at, ret_fault) != 0) {
 		return -1;
 	}
-	return folder_sweep(fd.number, f->pipe, ret_fault);
+	return folder_sweep(fd, f->pipe, ret_fault);
 }
 
 /* --- shared memory ---------------------------------------------------------------------------- */
@@ -298,25 +283,24 @@ int mps_folder_share_shm(const struct mps_folder *f, int *ret_lock, struct fault
 {
 	char path[MPS_PATH_MAX];
 	(void)snprintf(path, sizeof path, "%s/" SHM_LOCK, f->root);
-	CLEANUP(folder_fd_close)
-	struct fd fd = {open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
-	if (fd.number < 0 || flock(fd.number, LOCK_SH | LOCK_NB) != 0) {
+	CLEANUP(cleanup_fd) int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) != 0) {
 		return path_fault(ret_fault, "share", path);
 	}
-	*ret_lock = fd.number;
-	fd.number = -1;
+	*ret_lock = fd;
+	fd = -1;
 	return 0;
 }
 
 int mps_folder_empty_shm(int lock, const char *shm, struct fault *ret_fault)
 {
-	CLEANUP(folder_fd_close) struct fd fd = {-1};
+	CLEANUP(cleanup_fd) int fd = -1;
 	if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
 		return errno == EWOULDBLOCK ? 0 : path_fault(ret_fault, "lock", SHM_LOCK);
 	}
-	fd.number = open(shm, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd.number < 0 ? path_fault(ret_fault, "open the directory", shm)
-			     : folder_sweep(fd.number, shm, ret_fault);
+	fd = open(shm, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? path_fault(ret_fault, "open the directory", shm)
+		      : folder_sweep(fd, shm, ret_fault);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -328,21 +312,20 @@ pid_t mps_folder_pid(const struct mps_folder *f)
 	int64_t pid;
 	(void)snprintf(path, sizeof path, "%s/" PID_FILE, f->pipe);
 	/* A pipe in its place must not make us wait. */
-	CLEANUP(folder_fd_close)
-	struct fd fd = {open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
-	if (fd.number < 0 || fstat(fd.number, &at) != 0 || !S_ISREG(at.st_mode)) {
+	CLEANUP(cleanup_fd) int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &at) != 0 || !S_ISREG(at.st_mode)) {
 		return 0;
 	}
-	ssize_t n = read(fd.number, text, sizeof text);
+	ssize_t n = read(fd, text, sizeof text);
 	struct view told = view_trim((struct view){text, n > 0 ? (size_t)n : 0});
 	return parse_i64(told, 2, PID_LARGEST, &pid) ? (pid_t)pid : 0;
 }
 
 int mps_folder_set_ready(const struct mps_folder *f, struct fault *ret_fault)
 {
-	CLEANUP(folder_fd_close)
-	struct fd fd = {open(f->ready, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644)};
-	if (fd.number < 0 || futimens(fd.number, NULL) != 0) {
+	CLEANUP(cleanup_fd)
+	int fd = open(f->ready, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0 || futimens(fd, NULL) != 0) {
 		return path_fault(ret_fault, "write", f->ready);
 	}
 	return 0;

@@ -10,17 +10,6 @@
 #include "base/log.h"
 #include "own/capacity_text.h"
 
-struct fd {
-	int number; /* owned; -1: none */
-};
-
-static void cleanup_capacity_fd(struct fd *fd)
-{
-	if (fd->number >= 0) {
-		(void)close(fd->number);
-	}
-}
-
 static int file_fault(struct fault *ret_fault, const char *verb, const char *path)
 {
 	int why = errno;
@@ -32,13 +21,12 @@ static int file_fault(struct fault *ret_fault, const char *verb, const char *pat
 
 static int file_write(const char *path, int flags, const struct str *text, struct fault *ret_fault)
 {
-	CLEANUP(cleanup_capacity_fd)
-	struct fd fd = {open(path, O_WRONLY | O_CLOEXEC | flags, 0644)};
-	if (fd.number < 0) {
+	CLEANUP(cleanup_fd) int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0644);
+	if (fd < 0) {
 		return file_fault(ret_fault, "open", path);
 	}
 	for (size_t done = 0; done < text->len;) {
-		ssize_t n = write(fd.number, text->p + done, text->len - done);
+		ssize_t n = write(fd, text->p + done, text->len - done);
 		if (n < 0 && errno != EINTR) {
 			return file_fault(ret_fault, "write", path);
 		}
@@ -49,13 +37,13 @@ static int file_write(const char *path, int flags, const struct str *text, struc
 
 int capacity_read(const char *path, struct str *text, struct fault *ret_fault)
 {
-	CLEANUP(cleanup_capacity_fd) struct fd fd = {open(path, O_RDONLY | O_CLOEXEC)};
-	if (fd.number < 0) {
+	CLEANUP(cleanup_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
 		return file_fault(ret_fault, "open", path);
 	}
 	for (;;) {
 		char piece[1024];
-		ssize_t n = read(fd.number, piece, sizeof piece);
+		ssize_t n = read(fd, piece, sizeof piece);
 		if (n == 0) {
 			return 0;
 		}
