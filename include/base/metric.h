@@ -28,6 +28,10 @@ struct metric *metric_get(struct metric_registry *r, enum metric_type type, cons
 	const char *help, const char *labels);
 void metric_add(struct metric *m, int64_t n);
 void metric_set(struct metric *m, int64_t value);
+/* Found by its name, for what is told seldom. */
+void metric_count(struct metric_registry *r, const char *name, const char *help, const char *labels,
+	int64_t n);
+void metric_gauge(struct metric_registry *r, const char *name, const char *help, int64_t value);
 int64_t metric_value(const struct metric *m);
 /* Histograms take microseconds and are exposed in seconds, buckets 50 us to 50 s. */
 void metric_observe_us(struct metric *m, int64_t us);

@@ -87,6 +87,16 @@ static inline const char *text_or(const char *s, const char *otherwise)
 {
 	return s != NULL ? s : otherwise;
 }
+/* -1: it is none. */
+static inline int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9') {
+		return c - '0';
+	}
+	c = (char)(c | 0x20);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 void text_set(char **slot, const char *value); /* an owned copy takes the place of the old one */
 
 #endif

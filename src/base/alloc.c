@@ -85,24 +85,17 @@ static size_t block_room(const struct arena *a)
 	return a->block_bytes != 0 ? a->block_bytes : ARENA_BLOCK_BYTES;
 }
 
-/* Large requests get a block of their own. */
-static struct arena_block *block_create(const struct arena *a, size_t need)
-{
-	size_t room = need > block_room(a) ? need : block_room(a);
-	struct arena_block *b = xmalloc(sizeof *b + room);
-	b->next = NULL;
-	b->used = 0;
-	b->room = room;
-	return b;
-}
-
 /* `align` is a power of two. */
 static void *arena_take(struct arena *a, size_t size, size_t align)
 {
 	size_t used = a->head != NULL ? (a->head->used + align - 1) & ~(align - 1) : 0;
 	if (a->head == NULL || used > a->head->room || a->head->room - used < size) {
-		struct arena_block *b = block_create(a, size);
+		/* Large requests get a block of their own. */
+		size_t room = size > block_room(a) ? size : block_room(a);
+		struct arena_block *b = xmalloc(sizeof *b + room);
 		b->next = a->head;
+		b->used = 0;
+		b->room = room;
 		a->head = b;
 		used = 0;
 	}
@@ -156,15 +149,6 @@ char *arena_printf(struct arena *a, const char *format, ...)
 	return text;
 }
 
-static void blocks_free(struct arena_block *b)
-{
-	while (b != NULL) {
-		struct arena_block *next = b->next;
-		free(b);
-		b = next;
-	}
-}
-
 void arena_reset(struct arena *a)
 {
 	a->used_bytes = 0;
@@ -200,7 +184,10 @@ void arena_wipe(struct arena *a)
 
 void arena_finish(struct arena *a)
 {
-	blocks_free(a->head);
-	a->head = NULL;
+	while (a->head != NULL) {
+		struct arena_block *next = a->head->next;
+		free(a->head);
+		a->head = next;
+	}
 	a->used_bytes = 0;
 }

@@ -20,13 +20,6 @@ static int base64_digit(char c)
 	return c == '/' ? 63 : -1;
 }
 
-/* Four digits make three bytes; `pads` of them are missing. */
-static bool append_group(struct str *out, unsigned bits, int pads)
-{
-	char bytes[3] = {(char)(bits >> 16), (char)(bits >> 8), (char)bits};
-	return str_append(out, bytes, (size_t)(3 - pads));
-}
-
 bool base64_decode(struct view text, struct str *out)
 {
 	unsigned bits = 0;
@@ -44,7 +37,8 @@ bool base64_decode(struct view text, struct str *out)
 		}
 		bits = bits << 6 | (unsigned)digit;
 		if (++digits == 4) {
-			if (!append_group(out, bits & 0xffffff, pads)) {
+			const char bytes[] = {(char)(bits >> 16), (char)(bits >> 8), (char)bits};
+			if (!str_append(out, bytes, (size_t)(3 - pads))) {
 				return false;
 			}
 			bits = 0;

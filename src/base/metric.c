@@ -138,6 +138,17 @@ void metric_set(struct metric *m, int64_t value)
 	}
 }
 
+void metric_count(struct metric_registry *r, const char *name, const char *help, const char *labels,
+	int64_t n)
+{
+	metric_add(metric_get(r, METRIC_COUNTER, name, help, labels), n);
+}
+
+void metric_gauge(struct metric_registry *r, const char *name, const char *help, int64_t value)
+{
+	metric_set(metric_get(r, METRIC_GAUGE, name, help, NULL), value);
+}
+
 int64_t metric_value(const struct metric *m)
 {
 	return m->buckets != NULL ? m->count : m->value;
