@@ -65,6 +65,5 @@ const char *decode_find_text(const json_t *object, const char *path);
 
 /* "string expected, integer found". Returns -1. */
 int decode_mismatch(const json_t *value, const char *expected, struct fault *ret_fault);
-const char *decode_type_name(const json_t *value);
 
 #endif

@@ -94,35 +94,19 @@ int decode_parse(
 	return 0;
 }
 
-const char *decode_type_name(const json_t *value)
-{
-	if (value == NULL) {
-		return "nothing";
-	}
-	switch (json_typeof(value)) {
-	case JSON_OBJECT:
-		return "object";
-	case JSON_ARRAY:
-		return "array";
-	case JSON_STRING:
-		return "string";
-	case JSON_INTEGER:
-		return "integer";
-	case JSON_REAL:
-		return "fraction";
-	case JSON_TRUE:
-	case JSON_FALSE:
-		return "boolean";
-	case JSON_NULL:
-		return "null";
-	}
-	return "nothing";
-}
+static const char *const type_names[] = {[JSON_OBJECT] = "object",
+	[JSON_ARRAY] = "array",
+	[JSON_STRING] = "string",
+	[JSON_INTEGER] = "integer",
+	[JSON_REAL] = "fraction",
+	[JSON_TRUE] = "boolean",
+	[JSON_FALSE] = "boolean",
+	[JSON_NULL] = "null"};
 
 int decode_mismatch(const json_t *value, const char *expected, struct fault *ret_fault)
 {
 	return fault_set(ret_fault, FAULT_INVALID, "%s expected, %s found", expected,
-		decode_type_name(value));
+		value != NULL ? type_names[json_typeof(value)] : "nothing");
 }
 
 /* The member at `path`. What stands in its way (a text where an object should be) comes back in
@@ -175,48 +159,41 @@ const char *decode_find_text(const json_t *object, const char *path)
 	return json_string_value(decode_find(object, path));
 }
 
-int decode_array(
-	const json_t *object, const char *path, const json_t **ret_value, struct fault *ret_fault)
+static int member_of_type(const json_t *object, const char *path, json_type type,
+	const json_t **ret_value, struct fault *ret_fault)
 {
 	const json_t *value = NULL;
 	if (decode_member(object, path, &value, ret_fault) < 0) {
 		return -1;
 	}
-	if (value != NULL && !json_is_array(value)) {
-		decode_mismatch(value, "array", ret_fault);
+	if (value != NULL && json_typeof(value) != type) {
+		decode_mismatch(value, type_names[type], ret_fault);
 		return fault_wrap(ret_fault, "%s", path);
 	}
 	*ret_value = value;
 	return 0;
 }
 
+int decode_array(
+	const json_t *object, const char *path, const json_t **ret_value, struct fault *ret_fault)
+{
+	return member_of_type(object, path, JSON_ARRAY, ret_value, ret_fault);
+}
+
 int decode_object(
 	const json_t *object, const char *path, const json_t **ret_value, struct fault *ret_fault)
 {
-	const json_t *value = NULL;
-	if (decode_member(object, path, &value, ret_fault) < 0) {
-		return -1;
-	}
-	if (value != NULL && !json_is_object(value)) {
-		decode_mismatch(value, "object", ret_fault);
-		return fault_wrap(ret_fault, "%s", path);
-	}
-	*ret_value = value;
-	return 0;
+	return member_of_type(object, path, JSON_OBJECT, ret_value, ret_fault);
 }
 
 int decode_text(
 	const json_t *object, const char *path, const char **ret_text, struct fault *ret_fault)
 {
 	const json_t *value = NULL;
-	if (decode_member(object, path, &value, ret_fault) < 0) {
+	if (member_of_type(object, path, JSON_STRING, &value, ret_fault) < 0) {
 		return -1;
 	}
-	if (value != NULL && !json_is_string(value)) {
-		decode_mismatch(value, "string", ret_fault);
-		return fault_wrap(ret_fault, "%s", path);
-	}
-	*ret_text = value != NULL ? json_string_value(value) : NULL;
+	*ret_text = json_string_value(value);
 	return 0;
 }
 

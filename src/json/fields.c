@@ -549,20 +549,17 @@ static bool is_empty(const struct field *f, const void *from)
 				      : kind->bytes > 0 && memcmp(from, zeros, kind->bytes) == 0;
 }
 
-static bool is_written(const struct field *f, const void *noun)
-{
-	return f->kind != NULL && f->kind->write != NULL && (f->when == NULL || f->when(noun)) &&
-	       (f->always || !is_empty(f, (const char *)noun + f->at));
-}
-
 void fields_write(struct build *b, const struct shape *shape, const char *below, const void *noun)
 {
 	struct view open = {"", 0};
 	size_t skip = strlen(below);
 	for (size_t i = 0; i < shape->count; i++) {
 		const struct field *f = &shape->fields[i];
-		if (strncmp(f->path, below, skip) != 0 || (skip > 0 && f->path[skip] != '.') ||
-			!is_written(f, noun)) {
+		const char *from = (const char *)noun + f->at;
+		bool is_below =
+			strncmp(f->path, below, skip) == 0 && (skip == 0 || f->path[skip] == '.');
+		if (!is_below || f->kind == NULL || f->kind->write == NULL ||
+			(f->when != NULL && !f->when(noun)) || (!f->always && is_empty(f, from))) {
 			continue;
 		}
 		const char *path = f->path + skip + (skip > 0 ? 1 : 0);
@@ -570,7 +567,7 @@ void fields_write(struct build *b, const struct shape *shape, const char *below,
 		const char *cut = slash != NULL ? slash : strrchr(path, '.');
 		move_to(b, &open, (struct view){path, cut != NULL ? (size_t)(cut - path) : 0});
 		build_key(b, cut != NULL ? cut + 1 : path);
-		f->kind->write(b, f, (const char *)noun + f->at);
+		f->kind->write(b, f, from);
 	}
 	move_to(b, &open, (struct view){"", 0});
 }

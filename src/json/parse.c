@@ -53,15 +53,6 @@ static bool take(struct parser *s, char c)
 
 /* --- strings --- */
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9') {
-		return c - '0';
-	}
-	c = (char)(c | 0x20);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The four digits of a \u: a code below the surrogates, never zero. */
 static bool unescape_code(struct parser *s)
 {
@@ -213,12 +204,6 @@ static bool add_member(struct parser *s, json_t *object)
 			 : json_object_setn_new_nocheck(object, key.v.p, key.v.n, value)) == 0;
 }
 
-static bool add_element(struct parser *s, json_t *array)
-{
-	json_t *value = parse_value(s);
-	return value != NULL && json_array_append_new(array, value) == 0;
-}
-
 static bool spend(struct parser *s, size_t cost)
 {
 	s->cost += cost;
@@ -237,7 +222,11 @@ static json_t *parse_container(struct parser *s)
 	s->depth--;
 	if (!take(s, closing)) {
 		do {
-			if (!(is_object ? add_member(s, container) : add_element(s, container))) {
+			json_t *value = is_object ? NULL : parse_value(s);
+			bool added = is_object ? add_member(s, container)
+					       : value != NULL && json_array_append_new(
+									  container, value) == 0;
+			if (!added) {
 				return NULL;
 			}
 		} while (take(s, ',') && spend(s, 1));

@@ -28,9 +28,6 @@ void slice_init(struct slice *s, enum slice_form form, const struct slice_keep *
 
 void slice_finish(struct slice *s)
 {
-	if (s == NULL) {
-		return;
-	}
 	str_finish(&s->out);
 	str_finish(&s->key);
 	str_finish(&s->type);

@@ -177,13 +177,6 @@ static int take_start(struct reader *r, const yaml_event_t *e)
 
 /* --- the document --- */
 
-static int parser_fault(struct reader *r)
-{
-	yaml_mark_t at = r->parser.problem_mark;
-	const char *problem = r->parser.problem != NULL ? r->parser.problem : "not YAML";
-	return fail(r, at, problem);
-}
-
 /* One event; *done after the last. */
 static int take_event(struct reader *r, const yaml_event_t *e, bool *done)
 {
@@ -220,7 +213,8 @@ static int read_events(struct reader *r)
 	while (!done) {
 		yaml_event_t event;
 		if (!yaml_parser_parse(&r->parser, &event)) {
-			return parser_fault(r);
+			return fail(r, r->parser.problem_mark,
+				r->parser.problem != NULL ? r->parser.problem : "not YAML");
 		}
 		int result = take_event(r, &event, &done);
 		yaml_event_delete(&event);
@@ -256,9 +250,6 @@ int doc_parse(
 
 void doc_finish(struct doc *d)
 {
-	if (d == NULL) {
-		return;
-	}
 	json_decref(d->root);
 	VEC_FINISH(&d->places);
 	arena_finish(&d->arena);
