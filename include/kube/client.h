@@ -65,7 +65,6 @@ void kube_cancel(struct kube *k, uint64_t id); /* unknown ids and 0 are fine */
 
 const struct clock *kube_clock(const struct kube *k);
 struct metric_registry *kube_metrics(const struct kube *k);
-size_t kube_in_flight(const struct kube *k);
 
 /* GET one object. One whose name is too long for a path is answered by FAULT_INVALID, here and in a
  * write. */

@@ -29,7 +29,6 @@ struct kube {
 	const struct clock *clock;	 /* borrowed */
 	struct metric_registry *metrics; /* borrowed; may be NULL */
 	struct call *calls;		 /* owned, newest first */
-	size_t count;
 };
 
 struct kube *kube_create(struct wire *wire, struct kube_cred *cred, const struct clock *clock,
@@ -56,7 +55,6 @@ static void call_unlink(struct call *c)
 		slot = &(*slot)->next;
 	}
 	*slot = c->next;
-	c->kube->count--;
 }
 
 void kube_destroy(struct kube *k)
@@ -101,11 +99,9 @@ static void count_call(struct kube *k, const struct call *c, int status)
 	snprintf(code, sizeof code, "%d", status);
 	metric_label(&labels, "verb", c->is_stream ? "WATCH" : wire_method_name(c->method));
 	metric_label(&labels, "code", code);
-	metric_add(metric_get(k->metrics, METRIC_COUNTER, "aliquot_api_requests_total",
-			   "Requests to the API server that ended, by verb and HTTP status (0: no "
-			   "answer).",
-			   str_text(&labels)),
-		1);
+	metric_count(k->metrics, "aliquot_api_requests_total",
+		"Requests to the API server that ended, by verb and HTTP status (0: no answer).",
+		str_text(&labels), 1);
 	if (!c->is_stream) {
 		metric_observe_us(
 			metric_get(k->metrics, METRIC_HISTOGRAM, "aliquot_api_request_seconds",
@@ -166,7 +162,6 @@ static uint64_t call_send(struct kube *k, struct call *c, struct wire_request *r
 	c->began_ms = clock_mono(k->clock);
 	c->next = k->calls;
 	k->calls = c;
-	k->count++;
 	request->bearer = kube_cred_bearer(k->cred);
 	c->id = wire_send(k->wire, request, &wire_events, c);
 	ENSURE(c->id != 0);
@@ -225,11 +220,6 @@ const struct clock *kube_clock(const struct kube *k)
 struct metric_registry *kube_metrics(const struct kube *k)
 {
 	return k->metrics;
-}
-
-size_t kube_in_flight(const struct kube *k)
-{
-	return k->count;
 }
 
 /* Names come out of objects: one that makes the path too long is answered by FAULT_INVALID, as

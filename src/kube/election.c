@@ -86,7 +86,7 @@ static bool is_about_term(enum election_stage stage)
 	       stage == ELECTION_LOOKING || stage == ELECTION_MENDING;
 }
 
-void election_on_answer(void *data, const struct kube_answer *answer)
+static void election_on_answer(void *data, const struct kube_answer *answer)
 {
 	struct election *e = data;
 	e->call = 0;
@@ -111,16 +111,6 @@ void election_on_answer(void *data, const struct kube_answer *answer)
 
 /* --- requests --- */
 
-static struct kube_path lease_path(const struct election *e, bool collection)
-{
-	return (struct kube_path){
-		.group_version = LEASE_GROUP,
-		.ns = e->config.ns,
-		.resource = "leases",
-		.name = collection ? NULL : e->config.name,
-	};
-}
-
 int64_t election_timeout(const struct election *e)
 {
 	return e->config.renew_deadline_ms / 2;
@@ -133,15 +123,34 @@ static void begin(struct election *e, enum election_stage stage, int64_t now)
 	e->next_ms = now + e->config.retry_ms;
 }
 
+void election_get(struct election *e, const char *name, int64_t timeout_ms)
+{
+	CLEANUP(str_finish) struct str path = STR_INIT(KUBE_PATH_MAX);
+	kube_path_append(&path, &(struct kube_path){.group_version = LEASE_GROUP,
+					.ns = e->config.ns,
+					.resource = "leases",
+					.name = name});
+	struct kube_request request = {
+		.method = WIRE_GET, .path = str_text(&path), .timeout_ms = timeout_ms};
+	e->call = kube_call(e->kube, &request, election_on_answer, e);
+}
+
+void election_put(
+	struct election *e, const char *name, const struct str *body, struct kube_write write)
+{
+	write.path = (struct kube_path){.group_version = LEASE_GROUP,
+		.ns = e->config.ns,
+		.resource = "leases",
+		.name = name};
+	write.body = str_text(body);
+	write.body_size = body->len;
+	e->call = kube_put(e->kube, &write, election_on_answer, e);
+}
+
 static void send_read(struct election *e, int64_t now)
 {
 	begin(e, ELECTION_READING, now);
-	CLEANUP(str_finish) struct str path = STR_INIT(KUBE_PATH_MAX);
-	struct kube_path where = lease_path(e, false);
-	kube_path_append(&path, &where);
-	struct kube_request request = {
-		.method = WIRE_GET, .path = str_text(&path), .timeout_ms = election_timeout(e)};
-	e->call = kube_call(e->kube, &request, election_on_answer, e);
+	election_get(e, e->config.name, election_timeout(e));
 }
 
 static void send_create(struct election *e, int64_t now)
@@ -162,15 +171,10 @@ static void send_create(struct election *e, int64_t now)
 	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX);
 	bool fits = lease_write(&body, &lease);
 	ENSURE(fits);
-	struct kube_write write = {
-		.method = WIRE_POST,
-		.path = lease_path(e, true),
-		.content_type = KUBE_JSON,
-		.body = str_text(&body),
-		.body_size = body.len,
-		.timeout_ms = election_timeout(e),
-	};
-	e->call = kube_put(e->kube, &write, election_on_answer, e);
+	election_put(e, NULL, &body,
+		(struct kube_write){.method = WIRE_POST,
+			.content_type = KUBE_JSON,
+			.timeout_ms = election_timeout(e)});
 }
 
 /* Only what is another than what stands there. */
@@ -229,15 +233,10 @@ static void send_patch(struct election *e, int64_t now, bool release)
 	begin(e, release ? ELECTION_RELEASING : ELECTION_TAKING, now);
 	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX);
 	write_patch(e, &body, release);
-	struct kube_write write = {
-		.method = WIRE_PATCH,
-		.path = lease_path(e, false),
-		.content_type = KUBE_MERGE_PATCH,
-		.body = str_text(&body),
-		.body_size = body.len,
-		.timeout_ms = election_timeout(e),
-	};
-	e->call = kube_put(e->kube, &write, election_on_answer, e);
+	election_put(e, e->config.name, &body,
+		(struct kube_write){.method = WIRE_PATCH,
+			.content_type = KUBE_MERGE_PATCH,
+			.timeout_ms = election_timeout(e)});
 }
 
 /* --- decisions --- */
@@ -249,12 +248,6 @@ static int64_t expiry(const struct election *e)
 	int64_t theirs = (int64_t)e->duration_s * 1000;
 	theirs = theirs < THEIR_DURATION_MAX_MS ? theirs : THEIR_DURATION_MAX_MS;
 	return e->observed_ms + (theirs > e->config.duration_ms ? theirs : e->config.duration_ms);
-}
-
-static bool is_free(const struct election *e, int64_t now)
-{
-	return e->holder[0] == '\0' || text_equals(e->holder, e->config.identity) ||
-	       now >= expiry(e);
 }
 
 /* The Lease says our name as of `sent_ms`, and the term's object the number. */
@@ -319,7 +312,8 @@ static void handle_read(struct election *e, int64_t now)
 	if (e->config.never_lead || e->releasing) {
 		return;
 	}
-	if (is_free(e, now)) {
+	if (e->holder[0] == '\0' || text_equals(e->holder, e->config.identity) ||
+		now >= expiry(e)) {
 		prepare(e, now, false);
 	} else {
 		e->next_ms = time_min(e->next_ms, expiry(e));

@@ -77,6 +77,10 @@ struct election {
 
 /* One request that hangs must leave time for another before the deadline. */
 int64_t election_timeout(const struct election *e);
-void election_on_answer(void *data, const struct kube_answer *answer);
+/* Both send a request about the Lease of that name; in a write `path` and `body` are set here, and
+ * NULL is a new one. */
+void election_get(struct election *e, const char *name, int64_t timeout_ms);
+void election_put(
+	struct election *e, const char *name, const struct str *body, struct kube_write write);
 
 #endif

@@ -9,16 +9,6 @@
 #include "json/build.h"
 #include "model/names.h"
 
-static struct kube_path term_path(const struct election *e)
-{
-	return (struct kube_path){
-		.group_version = LEASE_GROUP,
-		.ns = e->config.ns,
-		.resource = "leases",
-		.name = e->config.term,
-	};
-}
-
 /* Whoever leads has a Lease to renew, and asks of this only in between. */
 static int64_t timeout_of(const struct election *e, enum election_stage stage)
 {
@@ -29,12 +19,7 @@ static int64_t timeout_of(const struct election *e, enum election_stage stage)
 void term_read(struct election *e, enum election_stage stage)
 {
 	e->stage = stage;
-	CLEANUP(str_finish) struct str path = STR_INIT(KUBE_PATH_MAX);
-	struct kube_path where = term_path(e);
-	kube_path_append(&path, &where);
-	struct kube_request request = {
-		.method = WIRE_GET, .path = str_text(&path), .timeout_ms = timeout_of(e, stage)};
-	e->call = kube_call(e->kube, &request, election_on_answer, e);
+	election_get(e, e->config.term, timeout_of(e, stage));
 }
 
 void term_saw(struct election *e, const struct lease *l)
@@ -122,14 +107,9 @@ void term_write(struct election *e, enum election_stage stage, int32_t number)
 	build_end(&b);
 	build_end(&b);
 	ENSURE(build_ok(&b));
-	struct kube_write write = {
-		.method = WIRE_PATCH,
-		.path = term_path(e),
-		.content_type = e->count.absent ? KUBE_APPLY_PATCH : KUBE_MERGE_PATCH,
-		.body = str_text(&body),
-		.body_size = body.len,
-		.options = e->count.absent ? KUBE_FORCE : 0,
-		.timeout_ms = timeout_of(e, stage),
-	};
-	e->call = kube_put(e->kube, &write, election_on_answer, e);
+	election_put(e, e->config.term, &body,
+		(struct kube_write){.method = WIRE_PATCH,
+			.content_type = e->count.absent ? KUBE_APPLY_PATCH : KUBE_MERGE_PATCH,
+			.options = e->count.absent ? KUBE_FORCE : 0,
+			.timeout_ms = timeout_of(e, stage)});
 }

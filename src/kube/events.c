@@ -100,14 +100,10 @@ void events_destroy(struct events *e)
 	free(e);
 }
 
-static void count(struct events *e, const char *name, const char *help)
-{
-	metric_add(metric_get(kube_metrics(e->kube), METRIC_COUNTER, name, help, NULL), 1);
-}
-
 static bool drop(struct events *e)
 {
-	count(e, "aliquot_events_dropped_total", "Events that were shed: too many at once.");
+	metric_count(kube_metrics(e->kube), "aliquot_events_dropped_total",
+		"Events that were shed: too many at once.", NULL, 1);
 	return false;
 }
 
@@ -249,14 +245,16 @@ static void on_written(void *data, const struct kube_answer *answer)
 		/* An event is not worth a second attempt; its next repetition is one. */
 		log_debug("could not write an event", LOG_S("reason", s->note.reason),
 			LOG_F(&answer->fault));
-		count(e, "aliquot_events_failed_total", "Events that the API server did not take.");
+		metric_count(kube_metrics(e->kube), "aliquot_events_failed_total",
+			"Events that the API server did not take.", NULL, 1);
 		if (!s->posted) {
 			slot_release(e, s);
 			return;
 		}
 	} else {
 		s->posted = true;
-		count(e, "aliquot_events_written_total", "Events and series written.");
+		metric_count(kube_metrics(e->kube), "aliquot_events_written_total",
+			"Events and series written.", NULL, 1);
 	}
 	if (s->count > s->written) {
 		e->repeat_ms = time_min(e->repeat_ms, s->due_ms);
@@ -341,18 +339,11 @@ static void enqueue_due(struct events *e, int64_t now)
 	}
 }
 
-static void fill_bucket(struct events *e, int64_t now)
-{
-	e->tokens_ms += now - e->filled_ms;
-	e->filled_ms = now;
-	if (e->tokens_ms > EVENTS_BURST * TOKEN_MS) {
-		e->tokens_ms = EVENTS_BURST * TOKEN_MS;
-	}
-}
-
 void events_step(struct events *e, int64_t now_mono_ms)
 {
-	fill_bucket(e, now_mono_ms);
+	e->tokens_ms += now_mono_ms - e->filled_ms;
+	e->tokens_ms = time_min(e->tokens_ms, EVENTS_BURST * TOKEN_MS);
+	e->filled_ms = now_mono_ms;
 	enqueue_due(e, now_mono_ms);
 	while (e->queued > 0 && e->tokens_ms >= TOKEN_MS && e->writes < WRITES_MAX) {
 		struct slot *s = &e->slots[e->queue[e->head]];

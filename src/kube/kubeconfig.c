@@ -22,9 +22,6 @@ static void reader_finish(struct reader *r)
 
 void kubeconfig_finish(struct kubeconfig *c)
 {
-	if (c == NULL) {
-		return;
-	}
 	char *all[] = {c->context, c->server, c->ca_path, c->ca_pem, c->tls_server_name, c->token,
 		c->token_path, c->cert_path, c->cert_pem, c->key_path, c->key_pem, c->namespace};
 	for (size_t i = 0; i < COUNT_OF(all); i++) {

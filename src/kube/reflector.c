@@ -42,13 +42,14 @@ struct reflector *reflector_create(struct kube *kube, const struct reflector_kin
 {
 	struct reflector *r = xcalloc(1, sizeof *r);
 	r->kube = kube;
+	r->texts.block_bytes = 256;
 	r->kind = (struct reflector_kind){
-		.name = xstrdup(kind->name),
-		.group_version = xstrdup(kind->group_version),
-		.resource = xstrdup(kind->resource),
-		.ns = xstrdup(kind->ns),
-		.label_selector = xstrdup(kind->label_selector),
-		.field_selector = xstrdup(kind->field_selector),
+		.name = arena_strdup(&r->texts, kind->name),
+		.group_version = arena_strdup(&r->texts, kind->group_version),
+		.resource = arena_strdup(&r->texts, kind->resource),
+		.ns = arena_strdup(&r->texts, kind->ns),
+		.label_selector = arena_strdup(&r->texts, kind->label_selector),
+		.field_selector = arena_strdup(&r->texts, kind->field_selector),
 		.projection = kind->projection,
 	};
 	if (options != NULL) {
@@ -96,27 +97,11 @@ void reflector_destroy(struct reflector *r)
 	slice_finish(&r->slice);
 	arena_finish(&r->scratch);
 	VEC_FINISH(&r->unread);
-	const char *texts[] = {r->kind.name, r->kind.group_version, r->kind.resource, r->kind.ns,
-		r->kind.label_selector, r->kind.field_selector};
-	for (size_t i = 0; i < COUNT_OF(texts); i++) {
-		free((void *)(uintptr_t)texts[i]);
-	}
+	arena_finish(&r->texts);
 	free(r);
 }
 
 /* --- opening --- */
-
-static void append_page(struct reflector *r, struct str *path)
-{
-	char limit[16];
-	snprintf(limit, sizeof limit, "%d", PAGE_SIZE);
-	if (!r->unpaged) {
-		kube_query_append(path, "limit", limit);
-	}
-	if (r->more != NULL) {
-		kube_query_append(path, "continue", r->more);
-	}
-}
 
 /* Without a version it is a consistent read, which alone comes in pages. A list that is asked for
  * whole may come from the cache the first time (cheap for the server), but never after we have seen
@@ -149,7 +134,14 @@ static void append_query(struct reflector *r, struct str *path, int64_t timeout_
 		kube_query_append(path, "fieldSelector", r->kind.field_selector);
 	}
 	if (r->stage == STAGE_LIST) {
-		append_page(r, path);
+		if (!r->unpaged) {
+			char limit[16];
+			snprintf(limit, sizeof limit, "%d", PAGE_SIZE);
+			kube_query_append(path, "limit", limit);
+		}
+		if (r->more != NULL) {
+			kube_query_append(path, "continue", r->more);
+		}
 		append_picture_version(r, path);
 		return;
 	}

@@ -8,14 +8,12 @@
 
 void reflector_count(struct reflector *r, const char *name, const char *help, const char *reason)
 {
-
 	CLEANUP(str_finish) struct str labels = STR_INIT(256);
 	metric_label(&labels, "kind", r->kind.name);
 	if (reason != NULL) {
 		metric_label(&labels, "reason", reason);
 	}
-	metric_add(metric_get(kube_metrics(r->kube), METRIC_COUNTER, name, help, str_text(&labels)),
-		1);
+	metric_count(kube_metrics(r->kube), name, help, str_text(&labels), 1);
 }
 
 static void set_version(struct reflector *r, const char *version)

@@ -15,8 +15,9 @@ enum reflector_stage {
 };
 
 struct reflector {
-	struct kube *kube;	    /* borrowed */
-	struct reflector_kind kind; /* its texts owned */
+	struct kube *kube; /* borrowed */
+	struct reflector_kind kind;
+	struct arena texts; /* of the kind */
 	struct reflector_options options;
 	struct reflector_events events;
 	void *data;
