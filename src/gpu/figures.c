@@ -159,28 +159,23 @@ void look_figures(struct look *l)
 	}
 }
 
-/* Without row remapping, memory that failed is used on until the reset that retires it. */
-static bool memory_failed(struct look *l)
-{
-	unsigned long long errors = 0;
-	return l->reading->figures[FIGURE_ROW_REMAP_FAILURE] == GPU_UNKNOWN &&
-	       l->calls->ecc != NULL &&
-	       look_took(l, l->calls->ecc(l->handle, ECC_UNCORRECTED, ECC_SINCE_RESET, &errors),
-		       "count the ECC errors") &&
-	       errors > 0;
-}
-
 void look_health(struct look *l)
 {
 	struct gpu_reading *r = l->reading;
 	const struct device *d = l->device;
+	unsigned long long errors = 0;
 	r->figures[FIGURE_XID] = d->heard ? d->xid : GPU_UNKNOWN;
 	r->ill_xid = d->ill_xid;
 	if (r->figures[FIGURE_ROW_REMAP_FAILURE] == 1) {
 		r->ill = "a failed row of its memory could not be replaced: it needs a repair";
 	} else if (d->ill_xid != 0) {
 		r->ill = xid_sentence(l->arena, d->ill_xid);
-	} else if (memory_failed(l)) {
+	} else if (r->figures[FIGURE_ROW_REMAP_FAILURE] == GPU_UNKNOWN && l->calls->ecc != NULL &&
+		   look_took(l, l->calls->ecc(l->handle, ECC_UNCORRECTED, ECC_SINCE_RESET, &errors),
+			   "count the ECC errors") &&
+		   errors > 0) {
+		/* Without row remapping, memory that failed is used on until the reset that retires
+		 * it. */
 		r->ill = "its memory had errors that ECC could not correct: it needs a reset";
 	}
 }
@@ -260,13 +255,6 @@ static bool samples_made(struct look *l)
 	return d->before != NULL && d->after != NULL;
 }
 
-/* Is it time for a second sample? */
-static bool gpm_is_due(const struct look *l, int64_t now_ms)
-{
-	int64_t since_ms = now_ms - l->device->before_ms;
-	return since_ms >= BETWEEN_MS && since_ms >= l->use_every_ms;
-}
-
 static void gpm_read(struct look *l, int64_t now_ms)
 {
 	struct device *d = l->device;
@@ -290,7 +278,8 @@ void look_gpm(struct look *l)
 	struct device *d = l->device;
 	int64_t *figures = &l->reading->figures[FIGURE_PROF_GR_ENGINE_ACTIVE];
 	int64_t now_ms = clock_mono(l->s->clock);
-	if (d->before_ms != 0 && !gpm_is_due(l, now_ms)) {
+	int64_t since_ms = now_ms - d->before_ms;
+	if (d->before_ms != 0 && (since_ms < BETWEEN_MS || since_ms < l->use_every_ms)) {
 		memcpy(figures, d->gpm, sizeof d->gpm);
 		return;
 	}
@@ -302,8 +291,7 @@ void look_gpm(struct look *l)
 
 #define SECOND_US 1000000ull
 #define ROWS_MAX  1024
-#define FULL	  100  /* percent */
-#define PERCENT	  1000 /* in the thousandths of our figures */
+#define FULL	  100 /* percent */
 /* How late samples may come, and by how much a driver's clock may differ. */
 #define LATE_US (2 * SECOND_US)
 /* Of less of the interval nothing is said: the driver forgot the rest, or never took it. */

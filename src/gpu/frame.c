@@ -22,11 +22,6 @@ static void put_u32(struct str *to, uint32_t value)
 	(void)str_append(to, (const char *)&value, sizeof value);
 }
 
-static void put_i32(struct str *to, int32_t value)
-{
-	(void)str_append(to, (const char *)&value, sizeof value);
-}
-
 static void put_i64(struct str *to, int64_t value)
 {
 	(void)str_append(to, (const char *)&value, sizeof value);
@@ -45,38 +40,33 @@ static void put_fault(struct str *to, const struct fault *f)
 	frame_put_text(to, f->message);
 }
 
-static uint32_t flags_of(const struct gpu_reading *r)
-{
-	return (r->answered ? FLAG_ANSWERED : 0u) | (r->process_use ? FLAG_USE : 0u) |
-	       (r->processes_told ? FLAG_TOLD : 0u) | (r->ill != NULL ? FLAG_ILL : 0u) |
-	       (r->device.mig ? FLAG_MIG : 0u);
-}
-
 static void put_process(struct str *to, const struct gpu_process *p)
 {
 	put_u32(to, p->pid);
 	put_u32(to, p->kinds);
 	put_i64(to, p->mem_bytes);
-	put_i32(to, p->sm);
-	put_i32(to, p->mem_util);
-	put_i32(to, p->enc);
-	put_i32(to, p->dec);
+	put_u32(to, (uint32_t)p->sm);
+	put_u32(to, (uint32_t)p->mem_util);
+	put_u32(to, (uint32_t)p->enc);
+	put_u32(to, (uint32_t)p->dec);
 }
 
 static void put_reading(struct str *to, const struct gpu_reading *r)
 {
 	const struct gpu_identity *id = &r->device.identity;
 	put_u32(to, r->index);
-	put_u32(to, flags_of(r));
+	put_u32(to, (r->answered ? FLAG_ANSWERED : 0u) | (r->process_use ? FLAG_USE : 0u) |
+			    (r->processes_told ? FLAG_TOLD : 0u) |
+			    (r->ill != NULL ? FLAG_ILL : 0u) | (r->device.mig ? FLAG_MIG : 0u));
 	frame_put_text(to, id->uuid);
 	frame_put_text(to, id->model);
 	frame_put_text(to, id->driver);
 	put_i64(to, id->mem_mib);
-	put_i32(to, id->minor);
+	put_u32(to, (uint32_t)id->minor);
 	frame_put_text(to, r->pci_bus_id);
 	put_fault(to, &r->fault);
 	frame_put_text(to, r->ill != NULL ? r->ill : "");
-	put_i32(to, r->ill_xid);
+	put_u32(to, (uint32_t)r->ill_xid);
 	for (int i = 0; i < FIGURE_COUNT; i++) {
 		put_i64(to, r->figures[i]);
 	}
@@ -109,7 +99,7 @@ bool frame_write_sample(struct str *to, const struct gpu_sample *s)
 	put_u32(to, s->dropped);
 	put_u32(to, s->errors);
 	frame_put_text(to, s->driver);
-	put_i32(to, s->cuda);
+	put_u32(to, (uint32_t)s->cuda);
 	put_u32(to, s->device_count);
 	for (uint32_t i = 0; i < s->device_count; i++) {
 		put_reading(to, &s->devices[i]);
@@ -251,15 +241,6 @@ static void take_process(struct reader *r, struct gpu_process *p, uint32_t after
 }
 enum { PROCESS_BYTES = 4 + 4 + 8 + 4 * 4 };
 
-static void take_identity(struct reader *r, struct gpu_identity *id)
-{
-	reader_take_text(r, id->uuid, sizeof id->uuid, "a UUID");
-	reader_take_text(r, id->model, sizeof id->model, "a model");
-	reader_take_text(r, id->driver, sizeof id->driver, "a driver");
-	id->mem_mib = take_i64(r, 0, "the memory of a device");
-	id->minor = take_i32(r, 0, INT32_MAX, "the number of a device");
-}
-
 static void take_flags(struct reader *r, struct gpu_reading *to)
 {
 	uint32_t flags = take_u32(r, "the flags of a device");
@@ -278,7 +259,12 @@ static void take_reading(struct reader *r, struct gpu_reading *to)
 	char ill[ILL_MAX];
 	to->index = (uint32_t)take_i32(r, 0, PROBE_DEVICES_MAX - 1, "the index of a device");
 	take_flags(r, to);
-	take_identity(r, &to->device.identity);
+	struct gpu_identity *id = &to->device.identity;
+	reader_take_text(r, id->uuid, sizeof id->uuid, "a UUID");
+	reader_take_text(r, id->model, sizeof id->model, "a model");
+	reader_take_text(r, id->driver, sizeof id->driver, "a driver");
+	id->mem_mib = take_i64(r, 0, "the memory of a device");
+	id->minor = take_i32(r, 0, INT32_MAX, "the number of a device");
 	reader_take_text(r, to->pci_bus_id, sizeof to->pci_bus_id, "a place on the bus");
 	take_fault(r, &to->fault);
 	reader_take_text(r, ill, sizeof ill, "why a device is ill");

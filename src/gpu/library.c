@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "gpu/probe.h"
+
 #define CALL(member) offsetof(struct nvml_calls, member)
 
 /* The newest name first: the older one of a row differs in semantics that we do not use. Calls that
@@ -122,6 +124,19 @@ enum nvml_meaning nvml_meaning(int code)
 		}
 	}
 	return code == NVML_SUCCESS ? MEANS_DONE : MEANS_TROUBLE;
+}
+
+int nvml_devices_count(const struct nvml_calls *calls, unsigned *ret_count, struct fault *ret_fault)
+{
+	int code = calls->count(ret_count);
+	if (code != NVML_SUCCESS) {
+		return nvml_fault(ret_fault, code, "count the GPUs");
+	}
+	return *ret_count <= PROBE_DEVICES_MAX
+		       ? 0
+		       : fault_set(ret_fault, FAULT_LIMIT,
+				 "NVML counts %u GPUs; at most %d are expected", *ret_count,
+				 PROBE_DEVICES_MAX);
 }
 
 static int calls_find(struct nvml_library *l, const char *name, struct fault *ret_fault)

@@ -109,64 +109,47 @@ enum {
 	NVML_ARGUMENT_VERSION_MISMATCH = 25,
 };
 
-typedef int (*nvml_plain_fn)(void);
-typedef int (*nvml_text_fn)(char *buffer, unsigned size);
-typedef int (*nvml_integer_fn)(int *number);
-typedef int (*nvml_count_fn)(unsigned *count);
-typedef int (*nvml_handle_fn)(unsigned index, void **device);
-typedef int (*nvml_by_uuid_fn)(const char *uuid, void **device);
-typedef int (*nvml_device_set_fn)(void *device, int value);
-typedef int (*nvml_device_integer_fn)(void *device, int *value);
 typedef int (*nvml_device_text_fn)(void *device, char *buffer, unsigned size);
 typedef int (*nvml_device_number_fn)(void *device, unsigned *number);
-typedef int (*nvml_device_large_fn)(void *device, unsigned long long *number);
 typedef int (*nvml_device_choice_fn)(void *device, int which, unsigned *number);
 typedef int (*nvml_device_pair_fn)(void *device, unsigned *first, unsigned *second);
 typedef int (*nvml_device_struct_fn)(void *device, void *filled);
-typedef int (*nvml_ecc_fn)(void *device, int error, int counter, unsigned long long *number);
-typedef int (*nvml_remapped_fn)(void *device, unsigned *correctable, unsigned *uncorrectable,
-	unsigned *pending, unsigned *failed);
-typedef int (*nvml_fields_fn)(void *device, int count, struct nvml_field *fields);
 typedef int (*nvml_list_fn)(void *device, unsigned *count, void *rows);
-typedef int (*nvml_use_fn)(
-	void *device, struct nvml_use *rows, unsigned *count, unsigned long long last_seen_us);
-typedef int (*nvml_samples_fn)(void *device, int which, unsigned long long last_seen_us,
-	int *value_kind, unsigned *count, struct nvml_sample *samples);
-typedef int (*nvml_make_fn)(void **thing);
-typedef int (*nvml_free_fn)(void *thing);
-typedef int (*nvml_gpm_get_fn)(void *device, void *sample);
-typedef int (*nvml_register_fn)(void *device, unsigned long long types, void *set);
-typedef int (*nvml_wait_fn)(void *set, struct nvml_event *event, unsigned timeout_ms);
 
 struct nvml_calls {
-	nvml_plain_fn init, shutdown;
-	nvml_text_fn driver_version;
-	nvml_integer_fn cuda_version;
-	nvml_count_fn count;
-	nvml_handle_fn handle;
-	nvml_by_uuid_fn by_uuid;
-	nvml_device_set_fn set_compute_mode;
-	nvml_device_integer_fn get_compute_mode;
+	int (*init)(void);
+	int (*shutdown)(void);
+	int (*driver_version)(char *buffer, unsigned size);
+	int (*cuda_version)(int *number);
+	int (*count)(unsigned *count);
+	int (*handle)(unsigned index, void **device);
+	int (*by_uuid)(const char *uuid, void **device);
+	int (*set_compute_mode)(void *device, int mode);
+	int (*get_compute_mode)(void *device, int *mode);
 	nvml_device_text_fn uuid, name;
 	nvml_device_number_fn minor, power, pcie_replay;
 	nvml_device_choice_fn clock, temperature;
-	nvml_device_large_fn energy;
+	int (*energy)(void *device, unsigned long long *number);
 	nvml_device_pair_fn mig_mode, encoder, decoder;
-	nvml_device_struct_fn memory_v2, memory, pci, rates;
-	nvml_ecc_fn ecc;
-	nvml_remapped_fn remapped;
-	nvml_fields_fn fields;
+	nvml_device_struct_fn memory_v2, memory, pci, rates, gpm_support;
+	int (*ecc)(void *device, int error, int counter, unsigned long long *number);
+	int (*remapped)(void *device, unsigned *correctable, unsigned *uncorrectable,
+		unsigned *pending, unsigned *failed);
+	int (*fields)(void *device, int count, struct nvml_field *fields);
 	nvml_list_fn compute, graphics, mps;  /* of struct nvml_process */
 	nvml_list_fn compute_v1, graphics_v1; /* of struct nvml_process_v1 */
-	nvml_use_fn use;
-	nvml_samples_fn samples;
-	nvml_make_fn gpm_make, events_make;
-	nvml_free_fn gpm_free, events_free;
-	nvml_device_struct_fn gpm_support;
-	nvml_gpm_get_fn gpm_get;
+	int (*use)(void *device, struct nvml_use *rows, unsigned *count,
+		unsigned long long last_seen_us);
+	int (*samples)(void *device, int which, unsigned long long last_seen_us, int *value_kind,
+		unsigned *count, struct nvml_sample *samples);
+	int (*gpm_make)(void **sample);
+	int (*gpm_free)(void *sample);
+	int (*gpm_get)(void *device, void *sample);
 	int (*gpm_metrics)(struct nvml_gpm_metrics *metrics);
-	nvml_register_fn events_register;
-	nvml_wait_fn events_wait;
+	int (*events_make)(void **set);
+	int (*events_free)(void *set);
+	int (*events_register)(void *device, unsigned long long types, void *set);
+	int (*events_wait)(void *set, struct nvml_event *event, unsigned timeout_ms);
 };
 
 /* --- the library ------------------------------------------------------------------------------ */
@@ -181,6 +164,10 @@ struct nvml_library {
 MUST_CHECK int nvml_library_open(
 	struct nvml_library *library, const char *name, struct fault *ret_fault);
 void nvml_library_finish(struct nvml_library *library); /* a zeroed one is fine */
+
+/* How many GPUs there are, at most PROBE_DEVICES_MAX. */
+MUST_CHECK int nvml_devices_count(
+	const struct nvml_calls *calls, unsigned *ret_count, struct fault *ret_fault);
 
 enum nvml_meaning {
 	MEANS_DONE,

@@ -18,17 +18,12 @@ static int nvml_count(struct gpu_probe *p, uint32_t *ret_count, struct fault *re
 {
 	struct nvml *n = CONTAINER_OF(p, struct nvml, probe);
 	unsigned all = 0;
-	int code = n->library.calls.count(&all);
-	if (code != NVML_SUCCESS) {
-		return nvml_fault(ret_fault, code, "count the GPUs");
-	}
-	if (all > PROBE_DEVICES_MAX) {
-		return fault_set(ret_fault, FAULT_LIMIT,
-			"NVML counts %u GPUs; at most %d are expected", all, PROBE_DEVICES_MAX);
+	if (nvml_devices_count(&n->library.calls, &all, ret_fault) != 0) {
+		return -1;
 	}
 	uint32_t seen = 0;
 	for (unsigned i = 0; i < all; i++) {
-		code = n->library.calls.handle(i, &n->devices[seen]);
+		int code = n->library.calls.handle(i, &n->devices[seen]);
 		if (code == NVML_SUCCESS) {
 			seen++;
 		} else if (code != NVML_NO_PERMISSION) {

@@ -26,13 +26,6 @@ _Static_assert(
 	offsetof(struct nvml_process, used_bytes) == offsetof(struct nvml_process_v1, used_bytes),
 	"both layouts begin alike");
 
-/* How many rows to make room for when so many are there: some more, since they grow. */
-static unsigned room_for(unsigned rows)
-{
-	unsigned room = rows + rows / 4 + 16;
-	return room < ROWS_FIRST ? ROWS_FIRST : room;
-}
-
 /* The code of the last attempt; 7 if it grew faster than it could be read. */
 static int list_ask(struct look *l, const struct list *list, struct list_rows *ret_rows)
 {
@@ -52,7 +45,8 @@ static int list_ask(struct look *l, const struct list *list, struct list_rows *r
 			return code == NVML_SUCCESS ? NVML_INSUFFICIENT_SIZE : code;
 		}
 		l->sample->retries += attempt > 0;
-		room = room_for(count);
+		/* Some more, since they grow. */
+		room = count + count / 4 + 16;
 	}
 }
 
@@ -60,11 +54,6 @@ static int compare_process_pid(const void *a, const void *b)
 {
 	const struct gpu_process *x = a, *y = b;
 	return (x->pid > y->pid) - (x->pid < y->pid);
-}
-
-static int64_t memory_or_unknown(unsigned long long told)
-{
-	return told <= INT64_MAX ? (int64_t)told : -1;
 }
 
 struct gathered {
@@ -87,7 +76,9 @@ static void list_take(
 		if (row.pid != 0) {
 			VEC_PUSH(found, ((struct gpu_process){.pid = row.pid,
 						.kinds = kind,
-						.mem_bytes = memory_or_unknown(row.used_bytes)}));
+						.mem_bytes = row.used_bytes <= INT64_MAX
+								     ? (int64_t)row.used_bytes
+								     : -1}));
 		}
 	}
 }

@@ -223,15 +223,6 @@ static void device_look(struct look *l, uint32_t index)
 	memcpy(r->pci_bus_id, l->device->pci_bus_id, sizeof r->pci_bus_id);
 }
 
-static void device_leave_out(struct look *l, uint32_t index)
-{
-	figures_unknown(l->reading);
-	(void)fault_set(&l->reading->fault, FAULT_TRANSIENT,
-		"a call to the driver about this GPU did not come back; it is left out and tried "
-		"again later");
-	reading_of_absent(l, index);
-}
-
 /* --- the look --------------------------------------------------------------------------------- */
 
 static void driver_read(struct sampler *s, struct gpu_sample *sample)
@@ -248,12 +239,6 @@ static void driver_read(struct sampler *s, struct gpu_sample *sample)
 	}
 }
 
-/* What cannot be, or is not allowed, is the same tomorrow. */
-static bool reopening_may_help(const struct gpu_reading *r)
-{
-	return !r->answered && r->fault.kind != FAULT_INVALID && r->fault.kind != FAULT_DENIED;
-}
-
 /* Devices that this process may not open are nobody's business here. */
 static void index_look(struct look *l, uint32_t index)
 {
@@ -261,7 +246,12 @@ static void index_look(struct look *l, uint32_t index)
 	void *handle;
 	l->reading->index = index;
 	if ((s->left_out >> index & 1) != 0) {
-		device_leave_out(l, index);
+		figures_unknown(l->reading);
+		(void)fault_set(&l->reading->fault, FAULT_TRANSIENT,
+			"a call to the driver about this GPU did not come back; it is left out and "
+			"tried "
+			"again later");
+		reading_of_absent(l, index);
 		l->sample->device_count++;
 		return;
 	}
@@ -272,7 +262,11 @@ static void index_look(struct look *l, uint32_t index)
 		return;
 	}
 	device_look(l, index);
-	if (reopening_may_help(l->reading) && s->reopen_at_ms == 0) {
+	/* What cannot be, or is not allowed, is the same tomorrow. */
+	const struct gpu_reading *r = l->reading;
+	bool may_help =
+		!r->answered && r->fault.kind != FAULT_INVALID && r->fault.kind != FAULT_DENIED;
+	if (may_help && s->reopen_at_ms == 0) {
 		s->reopen_at_ms = clock_mono(s->clock) + REOPEN_EVERY_MS;
 	}
 	l->sample->device_count++;
@@ -292,22 +286,6 @@ static int devices_look(const struct look *as, uint32_t count, struct fault *ret
 		}
 	}
 	return 0;
-}
-
-static int driver_and_devices_look(const struct look *as, struct fault *ret_fault)
-{
-	unsigned count = 0;
-	int code = as->calls->count(&count);
-	if (code != NVML_SUCCESS) {
-		return nvml_fault(ret_fault, code, "count the GPUs");
-	}
-	if (count > PROBE_DEVICES_MAX) {
-		return fault_set(ret_fault, FAULT_LIMIT,
-			"NVML counts %u GPUs; at most %d are expected", count, PROBE_DEVICES_MAX);
-	}
-	driver_read(as->s, as->sample);
-	xid_gather(as->s);
-	return devices_look(as, count, ret_fault);
 }
 
 void sampler_watch(struct sampler *s, void (*on_device)(void *data, uint32_t index), void *data)
@@ -331,10 +309,17 @@ int sampler_look(struct sampler *s, int64_t use_every_ms, struct arena *arena,
 		.arena = arena,
 		.sample = &sample,
 		.use_every_ms = use_every_ms};
+	unsigned count = 0;
 	if (library_open(s, ret_fault) != 0) {
 		return -1;
 	}
-	if (driver_and_devices_look(&look, ret_fault) != 0) {
+	if (nvml_devices_count(look.calls, &count, ret_fault) != 0) {
+		library_close(s);
+		return -1;
+	}
+	driver_read(s, &sample);
+	xid_gather(s);
+	if (devices_look(&look, count, ret_fault) != 0) {
 		library_close(s);
 		return -1;
 	}

@@ -89,30 +89,6 @@ struct total {
 	uint64_t sm, memory, encoder, decoder; /* percent times microseconds */
 };
 
-static uint64_t span_length(const struct use_span *span)
-{
-	return span->until_us > span->from_us ? span->until_us - span->from_us : 1;
-}
-
-static void row_add(struct total *t, const struct nvml_use *row, uint64_t us)
-{
-	t->sm += row->sm * us;
-	t->memory += row->memory * us;
-	t->encoder += row->encoder * us;
-	t->decoder += row->decoder * us;
-}
-
-/* The only row of a process is a mean already, of all the time that was asked for. */
-static uint64_t row_covers(
-	const struct use_span *span, uint64_t since_us, const struct nvml_use *row)
-{
-	uint64_t us = row->time_us > since_us ? row->time_us - since_us : 0;
-	if (!span->sampled) {
-		return span_length(span);
-	}
-	return us > SAMPLE_MAX_US ? SAMPLE_MAX_US : us;
-}
-
 static int32_t mean(uint64_t total, uint64_t length_us)
 {
 	uint64_t thousandths = (total * PERCENT + length_us / 2) / length_us;
@@ -122,7 +98,7 @@ static int32_t mean(uint64_t total, uint64_t length_us)
 void use_share(const struct use_rows *r, const struct use_span *span, struct gpu_process *processes,
 	uint32_t count)
 {
-	uint64_t length_us = span_length(span);
+	uint64_t length_us = span->until_us > span->from_us ? span->until_us - span->from_us : 1;
 	size_t at = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		struct gpu_process *p = &processes[i];
@@ -132,8 +108,17 @@ void use_share(const struct use_rows *r, const struct use_span *span, struct gpu
 			at++; /* it has ended since: there is nobody to charge */
 		}
 		for (; at < r->count && r->rows[at].pid == p->pid; at++) {
-			row_add(&total, &r->rows[at], row_covers(span, since_us, &r->rows[at]));
-			since_us = r->rows[at].time_us > since_us ? r->rows[at].time_us : since_us;
+			const struct nvml_use *row = &r->rows[at];
+			uint64_t us = row->time_us > since_us ? row->time_us - since_us : 0;
+			us = us < SAMPLE_MAX_US ? us : SAMPLE_MAX_US;
+			/* The only row of a process is a mean already, of all the time that was
+			 * asked for. */
+			us = span->sampled ? us : length_us;
+			total.sm += row->sm * us;
+			total.memory += row->memory * us;
+			total.encoder += row->encoder * us;
+			total.decoder += row->decoder * us;
+			since_us = row->time_us > since_us ? row->time_us : since_us;
 		}
 		p->sm = mean(total.sm, length_us);
 		p->mem_util = mean(total.memory, length_us);
