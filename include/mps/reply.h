@@ -19,6 +19,8 @@ struct mps_pids {
 	int32_t items[MPS_PIDS_MAX]; /* as told; none twice */
 };
 
+bool mps_pids_contain(const struct mps_pids *pids, int64_t pid);
+
 /* INITIALIZING, ACTIVE, FAULT. */
 enum mps_server_state { MPS_SERVER_INITIALIZING, MPS_SERVER_ACTIVE, MPS_SERVER_FAULT };
 

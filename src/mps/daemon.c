@@ -179,15 +179,6 @@ static int exclude_others(struct mps_daemon *d, struct fault *ret_fault)
 
 /* --- health ----------------------------------------------------------------------------------- */
 
-/* Without a PID its end is noticed as silence. */
-static void watch_process(struct mps_daemon *d)
-{
-	d->pidfd = leftover_open(mps_folder_pid(&d->folder), d->folder.pipe);
-	if (d->pidfd >= 0) {
-		d->death = watch_create(d->o.loop, d->pidfd, WATCH_READ, on_death, d);
-	}
-}
-
 static void enter_run(struct mps_daemon *d)
 {
 	struct fault fault;
@@ -222,7 +213,11 @@ static void is_healthy(struct mps_daemon *d)
 {
 	log_info("started the MPS daemon", LOG_S("uuid", d->o.uuid),
 		LOG_I("pid", mps_folder_pid(&d->folder)));
-	watch_process(d);
+	/* Without a PID its end is noticed as silence. */
+	d->pidfd = leftover_open(mps_folder_pid(&d->folder), d->folder.pipe);
+	if (d->pidfd >= 0) {
+		d->death = watch_create(d->o.loop, d->pidfd, WATCH_READ, on_death, d);
+	}
 	daemon_log_begin(&d->log, d->folder.log);
 	d->since_ms = loop_now_ms();
 	enter_run(d);
@@ -360,26 +355,6 @@ static bool bears_silence(struct mps_daemon *d, const struct fault *fault)
 	return true;
 }
 
-static void health_answered(struct mps_daemon *d, const struct fault *fault)
-{
-	if (fault == NULL) {
-		enter_run(d);
-	} else if (!bears_silence(d, fault)) {
-		fall(d, fault);
-	}
-}
-
-/* Its clients would die with it. */
-static void adopted(struct mps_daemon *d, const struct fault *fault)
-{
-	if (fault == NULL) {
-		is_healthy(d);
-	} else if (!bears_silence(d, fault)) {
-		d->silent = 0;
-		clear_and_launch(d);
-	}
-}
-
 static void launched(struct mps_daemon *d, const struct fault *fault)
 {
 	if (fault == NULL) {
@@ -400,7 +375,12 @@ static void daemon_on_reply(void *data, struct view reply, const struct fault *f
 	d->call = NULL; /* it is gone when its callback returns */
 	switch (d->step) {
 	case STEP_ADOPT:
-		adopted(d, health_judge(reply, fault, &ill) == 0 ? NULL : &ill);
+		if (health_judge(reply, fault, &ill) == 0) {
+			is_healthy(d);
+		} else if (!bears_silence(d, &ill)) {
+			d->silent = 0; /* its clients would die with it */
+			clear_and_launch(d);
+		}
 		break;
 	case STEP_LAUNCH:
 	case STEP_LAUNCH_AGAIN:
@@ -421,7 +401,11 @@ static void daemon_on_reply(void *data, struct view reply, const struct fault *f
 		}
 		break;
 	case STEP_RUN:
-		health_answered(d, health_judge(reply, fault, &ill) == 0 ? NULL : &ill);
+		if (health_judge(reply, fault, &ill) == 0) {
+			enter_run(d);
+		} else if (!bears_silence(d, &ill)) {
+			fall(d, &ill);
+		}
 		break;
 	case STEP_QUIT:
 		if (fault != NULL) {

@@ -34,10 +34,7 @@ void daemon_log_begin(struct daemon_log *log, const char *folder)
 	for (int i = 0; i < DAEMON_LOG_FAILURES; i++) {
 		log->failed_ms[i] = NEVER;
 	}
-	int fd = log_open(folder, "control.log", O_RDONLY, &log->at);
-	if (fd >= 0) {
-		(void)close(fd);
-	}
+	CLEANUP(cleanup_fd) int fd = log_open(folder, "control.log", O_RDONLY, &log->at);
 }
 
 /* Whole lines only; the rest is read again. */
@@ -59,10 +56,10 @@ static void lines_read(struct daemon_log *log, struct view text, int64_t now_ms)
 
 int daemon_log_poll(struct daemon_log *log, const char *folder, int64_t now_ms)
 {
-	static const int recent_max = DAEMON_LOG_FAILURES;
 	char piece[PIECE_BYTES];
 	int64_t size = 0;
-	int count = 0, fd = log_open(folder, "control.log", O_RDONLY, &size);
+	int count = 0;
+	CLEANUP(cleanup_fd) int fd = log_open(folder, "control.log", O_RDONLY, &size);
 	if (fd >= 0) {
 		if (size < log->at) {
 			log->at = 0; /* begun anew */
@@ -71,10 +68,9 @@ int daemon_log_poll(struct daemon_log *log, const char *folder, int64_t now_ms)
 		}
 		ssize_t n = pread(fd, piece, sizeof piece, (off_t)log->at);
 		lines_read(log, (struct view){piece, n > 0 ? (size_t)n : 0}, now_ms);
-		(void)close(fd);
 	}
 	daemon_log_trim(folder);
-	for (int i = 0; i < recent_max; i++) {
+	for (int i = 0; i < DAEMON_LOG_FAILURES; i++) {
 		count += log->failed_ms[i] != NEVER &&
 			 now_ms - log->failed_ms[i] < DAEMON_LOG_MINUTE_MS;
 	}
@@ -86,12 +82,9 @@ void daemon_log_trim(const char *folder)
 	static const char *const names[] = {"control.log", "server.log"};
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		int64_t size;
-		int fd = log_open(folder, names[i], O_WRONLY, &size);
-		if (fd >= 0) {
-			if (size > LARGE_BYTES) {
-				(void)!ftruncate(fd, 0);
-			}
-			(void)close(fd);
+		CLEANUP(cleanup_fd) int fd = log_open(folder, names[i], O_WRONLY, &size);
+		if (size > LARGE_BYTES) {
+			(void)!ftruncate(fd, 0);
 		}
 	}
 }

@@ -60,19 +60,9 @@ struct mps_fleet {
 
 static void gpu_on_reply(void *data, struct view reply, const struct fault *fault);
 
-static bool pids_contain(const struct mps_pids *pids, int32_t pid)
-{
-	for (uint32_t i = 0; i < pids->count; i++) {
-		if (pids->items[i] == pid) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void pids_add(struct mps_pids *pids, int32_t pid)
 {
-	if (pids->count < MPS_PIDS_MAX && !pids_contain(pids, pid)) {
+	if (pids->count < MPS_PIDS_MAX && !mps_pids_contain(pids, pid)) {
 		pids->items[pids->count++] = pid;
 	}
 }
@@ -87,28 +77,6 @@ static struct doom *doom_find(struct gpu *g, const char *pod_uid)
 		}
 	}
 	return NULL;
-}
-
-static void dooms_forget(struct gpu *g, int64_t now_ms)
-{
-	for (size_t i = g->doomed.count; i-- > 0;) {
-		if (now_ms - g->doomed.items[i].due_ms > DOOM_OLD_MS) {
-			VEC_REMOVE_SWAP(&g->doomed, i);
-		}
-	}
-}
-
-/* The next look comes at the usual time, or earlier where somebody is due that the last one may
- * have missed. */
-static void schedule_look(struct gpu *g)
-{
-	int64_t now_ms = loop_now_ms(), at_ms = now_ms + g->fleet->o.ask_ms;
-	vec_for_each (struct doom, d, &g->doomed) {
-		if (d->due_ms > g->began_ms) {
-			at_ms = time_min(at_ms, d->due_ms);
-		}
-	}
-	loop_timer_start_ms(&g->timer, at_ms - now_ms);
 }
 
 /* --- the end of a look ------------------------------------------------------------------------ */
@@ -133,11 +101,23 @@ static void status_set(struct gpu *g, const struct mps_status *now)
 	}
 }
 
-/* Its capacity pod is of another version than the agent, or the agent may not come near. Nothing is
- * known of the daemon then. */
-static bool relay_is_closed(const struct gpu *g, const struct fault *fault)
+/* The next look comes at the usual time, or earlier where somebody is due that the last one may
+ * have missed. */
+static void look_over(struct gpu *g, const struct mps_status *now)
 {
-	return !g->answered && (fault->kind == FAULT_NOT_FOUND || fault->kind == FAULT_DENIED);
+	int64_t now_ms = loop_now_ms(), at_ms = now_ms + g->fleet->o.ask_ms;
+	for (size_t i = g->doomed.count; i-- > 0;) {
+		if (now_ms - g->doomed.items[i].due_ms > DOOM_OLD_MS) {
+			VEC_REMOVE_SWAP(&g->doomed, i);
+		}
+	}
+	vec_for_each (struct doom, d, &g->doomed) {
+		if (d->due_ms > g->began_ms) {
+			at_ms = time_min(at_ms, d->due_ms);
+		}
+	}
+	loop_timer_start_ms(&g->timer, at_ms - now_ms);
+	status_set(g, now);
 }
 
 /* One failure may be a daemon that is started again this moment. */
@@ -148,7 +128,10 @@ static void look_failed(struct gpu *g, const struct fault *fault)
 	g->failures++;
 	if (g->found.state == MPS_FAULT) {
 		now = (struct mps_status){.state = MPS_FAULT, .contexts = now.contexts};
-	} else if (relay_is_closed(g, fault)) {
+	} else if (!g->answered &&
+		   (fault->kind == FAULT_NOT_FOUND || fault->kind == FAULT_DENIED)) {
+		/* Its capacity pod is of another version than the agent, or the agent may not come
+		 * near. Nothing is known of the daemon then. */
 		now = (struct mps_status){.state = MPS_UNSAID};
 	} else if (g->answered || late) {
 		if (g->failures >= FAILURES_MAX) {
@@ -158,9 +141,7 @@ static void look_failed(struct gpu *g, const struct fault *fault)
 		now = (struct mps_status){.state = MPS_STARTING};
 	}
 	(void)snprintf(now.why, sizeof now.why, "%.*s", (int)sizeof now.why - 1, fault->message);
-	dooms_forget(g, loop_now_ms());
-	schedule_look(g);
-	status_set(g, &now);
+	look_over(g, &now);
 }
 
 static void look_ended(struct gpu *g)
@@ -174,7 +155,7 @@ static void look_ended(struct gpu *g)
 	g->answered = true;
 	/* A process that is no client any more may come back under its number as somebody else. */
 	for (uint32_t i = g->ended.count; i-- > 0;) {
-		if (!pids_contain(&g->seen, g->ended.items[i])) {
+		if (!mps_pids_contain(&g->seen, g->ended.items[i])) {
 			g->ended.items[i] = g->ended.items[--g->ended.count];
 		}
 	}
@@ -188,9 +169,7 @@ static void look_ended(struct gpu *g)
 			"%u processes are clients, and a GPU takes %d", (unsigned)found->contexts,
 			MPS_CONTEXTS_MAX);
 	}
-	dooms_forget(g, loop_now_ms());
-	schedule_look(g);
-	status_set(g, found);
+	look_over(g, found);
 }
 
 /* --- a look ----------------------------------------------------------------------------------- */
@@ -230,7 +209,7 @@ static void next_server(struct gpu *g)
 static bool goes(struct gpu *g, int32_t pid, const struct mps_owner *owner)
 {
 	const struct doom *d = doom_find(g, owner->pod_uid);
-	return d != NULL && d->due_ms <= loop_now_ms() && !pids_contain(&g->ended, pid);
+	return d != NULL && d->due_ms <= loop_now_ms() && !mps_pids_contain(&g->ended, pid);
 }
 
 static bool client_owner(struct gpu *g, int32_t pid, struct mps_owner *ret_owner)
@@ -417,14 +396,6 @@ static struct gpu *gpu_find(const struct mps_fleet *f, const char *uuid)
 	return NULL;
 }
 
-static void gpu_destroy(struct gpu *g)
-{
-	mps_ask_cancel(g->call);
-	loop_timer_stop(&g->timer);
-	VEC_FINISH(&g->doomed);
-	free(g);
-}
-
 static struct gpu *fleet_gpu_create(struct mps_fleet *f, const char *uuid)
 {
 	struct mps_folder folder;
@@ -479,8 +450,12 @@ void mps_fleet_expect(struct mps_fleet *f, const char *const *uuids, uint32_t co
 		}
 	}
 	for (size_t i = f->gpus.count; i-- > 0;) {
-		if (!f->gpus.items[i]->expected) {
-			gpu_destroy(f->gpus.items[i]);
+		struct gpu *g = f->gpus.items[i];
+		if (!g->expected) {
+			mps_ask_cancel(g->call);
+			loop_timer_stop(&g->timer);
+			VEC_FINISH(&g->doomed);
+			free(g);
 			VEC_REMOVE_SWAP(&f->gpus, i);
 		}
 	}

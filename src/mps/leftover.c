@@ -14,22 +14,21 @@
 #define NAME   "nvidia-cuda-mps"
 #define SERVER "mps-server"
 
-/* A daemon was given `-d`, its servers have a name of their own. A control program that was given
- * nothing asks a question, and is gone in a moment. */
-static bool is_question(struct view command_line)
-{
-	struct view rest = command_line, program;
-	return view_next(&rest, '\0', &program) && rest.n == 0 &&
-	       memmem(program.p, program.n, SERVER, sizeof SERVER - 1) == NULL;
-}
-
 static bool is_daemon_of_folder(pid_t pid, const char *pipe_dir, struct str *text)
 {
 	if (!proc_text(PROC, pid, "comm", text) ||
 		!view_starts_with((struct view){text->p, text->len}, NAME) ||
-		!proc_text(PROC, pid, "cmdline", text) ||
-		is_question((struct view){text->p, text->len}) ||
-		!proc_text(PROC, pid, "environ", text)) {
+		!proc_text(PROC, pid, "cmdline", text)) {
+		return false;
+	}
+	/* A daemon was given `-d`, its servers have a name of their own. A control program that was
+	 * given nothing asks a question, and is gone in a moment. */
+	struct view rest = {text->p, text->len}, program;
+	if (view_next(&rest, '\0', &program) && rest.n == 0 &&
+		memmem(program.p, program.n, SERVER, sizeof SERVER - 1) == NULL) {
+		return false;
+	}
+	if (!proc_text(PROC, pid, "environ", text)) {
 		return false;
 	}
 	struct view environment = {text->p, text->len};

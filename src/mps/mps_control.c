@@ -191,13 +191,6 @@ static void spawning_finish(struct spawning *s)
 	(void)posix_spawnattr_destroy(&s->attributes);
 }
 
-/* What the environment says of MPS and of visible devices is somebody else's idea. */
-static bool is_passed_on(const char *pair)
-{
-	struct view v = view_of(pair);
-	return !view_starts_with(v, "CUDA_MPS_") && !view_starts_with(v, "CUDA_VISIBLE_DEVICES=");
-}
-
 static void environment_make(struct spawning *s, const struct mps_command *command)
 {
 	extern char **environ;
@@ -211,8 +204,11 @@ static void environment_make(struct spawning *s, const struct mps_command *comma
 			command->log_dir);
 		s->env[n++] = s->log_dir;
 	}
+	/* What the environment says of MPS and of visible devices is somebody else's idea. */
 	for (char **pair = environ; *pair != NULL && n < COUNT_OF(s->env) - 1; pair++) {
-		if (is_passed_on(*pair)) {
+		struct view v = view_of(*pair);
+		if (!view_starts_with(v, "CUDA_MPS_") &&
+			!view_starts_with(v, "CUDA_VISIBLE_DEVICES=")) {
 			s->env[n++] = *pair;
 		}
 	}

@@ -42,7 +42,7 @@ int mps_reply_percentage(struct view reply, int64_t *ret_milli_percent, struct f
 	return 0;
 }
 
-static bool pids_include(const struct mps_pids *pids, int64_t pid)
+bool mps_pids_contain(const struct mps_pids *pids, int64_t pid)
 {
 	for (uint32_t i = 0; i < pids->count; i++) {
 		if (pids->items[i] == pid) {
@@ -62,7 +62,7 @@ int mps_reply_pids(struct view reply, struct mps_pids *ret_pids, struct fault *r
 		if (!parse_i64(view_trim(line), 1, MPS_PID_LARGEST, &pid)) {
 			return unexpected(ret_fault, "a PID a line", line);
 		}
-		if (pids_include(&pids, pid)) {
+		if (mps_pids_contain(&pids, pid)) {
 			continue;
 		}
 		if (pids.count == MPS_PIDS_MAX) {
