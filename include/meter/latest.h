@@ -73,6 +73,9 @@ enum latest_verdict latest_take_gauges(
 enum latest_state { LATEST_UNKNOWN, LATEST_FRESH, LATEST_STALE, LATEST_STATES };
 const char *latest_state_name(enum latest_state s);
 
+const char *metered_source_name(enum metered_source source);
+const char *app_engine_name(enum app_engine engine);
+
 struct latest_figure {
 	const char *container; /* "": not told which */
 	const char *uuid;      /* "": not told */

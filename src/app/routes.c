@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "json/build.h"
-#include "meter/metered_names.h"
+#include "meter/latest.h"
 #include "model/names.h"
 #include "sizer_metrics.h"
 #include "world/node_states.h"

@@ -10,7 +10,7 @@ static void counter_add(struct metric_registry *r, const char *name, const char 
 	const char *labels, uint32_t n)
 {
 	if (n > 0) {
-		metric_add(metric_get(r, METRIC_COUNTER, name, help, labels), n);
+		metric_count(r, name, help, labels, n);
 	}
 }
 

@@ -5,10 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/intern.h"
-#include "base/map.h"
 #include "base/slab.h"
 #include "base/str.h"
-#include "base/vec.h"
+#include "base/table.h"
 
 struct figure_record {
 	const char *container, *uuid, *basis; /* interned */
@@ -33,7 +32,7 @@ struct record {
 };
 
 struct node_record {
-	const char *name; /* interned */
+	struct table_row row; /* its name interned */
 	uint32_t pods;
 };
 
@@ -45,10 +44,7 @@ struct latest {
 		VEC_FIELDS(struct record *); /* owned */
 	} pods;
 	struct map by_name;
-	struct {
-		VEC_FIELDS(struct node_record); /* those without pods are used again */
-	} nodes;
-	struct map by_node;
+	struct table nodes; /* those that have pods */
 	uint32_t round;
 };
 
@@ -64,12 +60,6 @@ static bool latest_pod_is(const void *owner, uint32_t slot, const void *key)
 	return strcmp(r->name, k->name) == 0 && strcmp(r->ns, k->ns) == 0;
 }
 
-static bool latest_node_is(const void *owner, uint32_t slot, const void *key)
-{
-	const struct latest *l = owner;
-	return text_equals(l->nodes.items[slot].name, key);
-}
-
 static struct record *latest_record_find(const struct latest *l, const char *ns, const char *name)
 {
 	struct name_key key = {ns, name};
@@ -79,46 +69,43 @@ static struct record *latest_record_find(const struct latest *l, const char *ns,
 
 /* --- nodes --- */
 
-static void node_enter(struct latest *l, const char *node)
+static struct node_record *node_find(const struct latest *l, const char *node)
 {
-	if (node == NULL) {
-		return;
-	}
-	uint32_t at = map_find(&l->by_node, hash_text(node), node);
-	if (at == MAP_NONE) {
-		struct node_record n = {.name = intern_add(l->texts, node)};
-		VEC_PUSH(&l->nodes, n);
-		at = (uint32_t)l->nodes.count - 1;
-		map_put(&l->by_node, hash_text(node), at);
-	}
-	l->nodes.items[at].pods++;
+	return node != NULL ? (struct node_record *)(void *)table_find(&l->nodes, "", node) : NULL;
 }
 
-static void node_remove(struct latest *l, uint32_t at)
+static void on_node_dropped(void *data, struct table_row *row)
 {
-	uint32_t last = (uint32_t)l->nodes.count - 1;
-	const char *name = l->nodes.items[at].name;
-	map_remove(&l->by_node, hash_text(name), at);
-	if (at != last) {
-		uint64_t hash = hash_text(l->nodes.items[last].name);
-		map_remove(&l->by_node, hash, last);
-		map_put(&l->by_node, hash, at);
+	struct latest *l = data;
+	intern_release(l->texts, row->name);
+	free(row);
+}
+
+static void node_enter(struct latest *l, const char *node)
+{
+	struct node_record *n = node_find(l, node);
+	if (n == NULL && node != NULL) {
+		n = xcalloc(1, sizeof *n);
+		n->row.ns = "";
+		n->row.name = intern_add(l->texts, node);
+		table_add(&l->nodes, &n->row);
 	}
-	VEC_REMOVE_SWAP(&l->nodes, at);
-	intern_release(l->texts, name);
+	if (n != NULL) {
+		n->pods++;
+	}
 }
 
 static void node_leave(struct latest *l, const char *node)
 {
-	uint32_t at = node != NULL ? map_find(&l->by_node, hash_text(node), node) : MAP_NONE;
-	if (at != MAP_NONE && --l->nodes.items[at].pods == 0) {
-		node_remove(l, at);
+	struct node_record *n = node_find(l, node);
+	if (n != NULL && --n->pods == 0) {
+		table_remove(&l->nodes, &n->row);
 	}
 }
 
 bool latest_wants_node(const struct latest *l, const char *node)
 {
-	return node != NULL && map_find(&l->by_node, hash_text(node), node) != MAP_NONE;
+	return node_find(l, node) != NULL;
 }
 
 /* --- records --- */
@@ -493,7 +480,7 @@ struct latest *latest_create(const struct latest_config *config)
 	l->config = *config;
 	l->texts = intern_create();
 	map_init(&l->by_name, latest_pod_is, l);
-	map_init(&l->by_node, latest_node_is, l);
+	table_init(&l->nodes, on_node_dropped, l);
 	return l;
 }
 
@@ -507,9 +494,22 @@ void latest_destroy(struct latest *l)
 	}
 	VEC_FINISH(&l->pods);
 	slab_finish(&l->records);
-	VEC_FINISH(&l->nodes);
+	table_finish(&l->nodes);
 	map_finish(&l->by_name);
-	map_finish(&l->by_node);
 	intern_destroy(l->texts);
 	free(l);
+}
+
+/* --- names, as labels and pages show them --- */
+
+const char *metered_source_name(enum metered_source source)
+{
+	static const char *const names[] = {"agent", "exporter", "prometheus"};
+	return source < METERED_SOURCES ? names[source] : "none";
+}
+
+const char *app_engine_name(enum app_engine engine)
+{
+	static const char *const names[] = {"none", "vllm", "sglang", "triton"};
+	return engine <= APP_TRITON ? names[engine] : "none";
 }

@@ -141,15 +141,6 @@ static void finish_history(struct prometheus *p, struct history *h, const struct
 	history_free(h);
 }
 
-static void took_too_much(struct prometheus *p, struct history *h, const struct fault *f)
-{
-	if (h->points == 1) {
-		finish_history(p, h, f);
-		return;
-	}
-	h->points /= 2;
-}
-
 /* True: there is a window left. */
 static bool history_next_window(struct history *h)
 {
@@ -165,20 +156,16 @@ static bool history_next_window(struct history *h)
 	return h->day_s < h->to_s;
 }
 
-static void history_query_failed(struct prometheus *p, struct history *h, const struct fault *f)
-{
-	if (f->kind == FAULT_LIMIT) {
-		took_too_much(p, h, f);
-	} else if (++h->failures == FAILURES_MAX || f->kind == FAULT_DENIED) {
-		finish_history(p, h, f);
-	}
-}
-
 void history_answered(struct prometheus *p, struct history *h, const struct promql_answer *a,
 	const struct fault *f)
 {
 	if (f != NULL) {
-		history_query_failed(p, h, f);
+		bool too_much = f->kind == FAULT_LIMIT;
+		if (too_much && h->points > 1) {
+			h->points /= 2;
+		} else if (too_much || ++h->failures == FAILURES_MAX || f->kind == FAULT_DENIED) {
+			finish_history(p, h, f);
+		}
 		return;
 	}
 	h->failures = 0;
@@ -233,13 +220,6 @@ static int history_check_ask(
 	return 0;
 }
 
-/* Of a step that has not ended only a part would be told. */
-static int64_t last_whole(const struct prometheus *p, const struct history_ask *ask)
-{
-	return time_min(ask->to_ms, clock_wall(p->config.clock)) / ask->memory_step_ms *
-	       ask->memory_step_ms;
-}
-
 uint64_t prometheus_history(struct prometheus *p, const struct history_ask *ask,
 	const struct history_events *events, void *data, struct fault *ret_fault)
 {
@@ -248,7 +228,9 @@ uint64_t prometheus_history(struct prometheus *p, const struct history_ask *ask,
 	}
 	/* Steps lie where they would lie for anybody, so that two askers are told the same. */
 	int64_t from = ask->from_ms / ask->memory_step_ms * ask->memory_step_ms;
-	int64_t to = last_whole(p, ask);
+	/* Of a step that has not ended only a part would be told. */
+	int64_t to = time_min(ask->to_ms, clock_wall(p->config.clock)) / ask->memory_step_ms *
+		     ask->memory_step_ms;
 	if (to <= from) {
 		fault_set(ret_fault, FAULT_INVALID, "no step has ended in that time yet");
 		return 0;

@@ -70,21 +70,16 @@ static int take_pod_sample(struct reading *r, const struct exposition_sample *s,
 		       : fault_set(f, FAULT_LIMIT, "more than %d containers", GATHER_MAX);
 }
 
-static void take_app(struct reading *r, const struct exposition_sample *s)
-{
-	enum gauges_verdict verdict = gauges_take(&r->gauges, s->series.name, &s->series, s->value);
-	r->known += verdict != GAUGES_OTHER;
-	r->odd += verdict == GAUGES_ODD;
-}
-
 static int on_exposition_sample(void *data, const struct exposition_sample *s, struct fault *f)
 {
 	struct reading *r = data;
-	if (r->target->kind == TARGET_APP) {
-		take_app(r, s);
-		return 0;
+	if (r->target->kind != TARGET_APP) {
+		return take_pod_sample(r, s, f);
 	}
-	return take_pod_sample(r, s, f);
+	enum gauges_verdict verdict = gauges_take(&r->gauges, s->series.name, &s->series, s->value);
+	r->known += verdict != GAUGES_OTHER;
+	r->odd += verdict == GAUGES_ODD;
+	return 0;
 }
 
 /* --- its end --- */
@@ -227,29 +222,6 @@ static void scrape_target(struct scrape *s, struct target *t, int64_t now)
 
 /* --- turns --- */
 
-static bool target_is_wanted(const struct scrape *s, const struct target *t)
-{
-	return t->kind == TARGET_APP ? latest_wants(s->config.latest, t->row.ns, t->row.name)
-				     : latest_wants_node(s->config.latest, t->node);
-}
-
-static uint32_t count_slow(const struct scrape *s)
-{
-	uint32_t slow = 0;
-	for (size_t i = 0; i < s->targets.all.rows.count; i++) {
-		const struct target *t = target_at(&s->targets, i);
-		slow += t->reading != NULL && t->failing;
-	}
-	return slow;
-}
-
-/* Those that did not answer last time get half of the places. */
-static bool has_scrape_slot(const struct scrape *s, const struct target *t, uint32_t slow)
-{
-	return s->in_flight < SCRAPE_IN_FLIGHT_MAX &&
-	       (!t->failing || slow < SCRAPE_IN_FLIGHT_MAX / 2);
-}
-
 /* An answer that drips is no better than none. */
 static void end_late(struct scrape *s, struct target *t, int64_t now)
 {
@@ -267,17 +239,27 @@ static void end_late(struct scrape *s, struct target *t, int64_t now)
 static void scrape_due_targets(struct scrape *s, int64_t now)
 {
 	size_t count = s->targets.all.rows.count, last = s->first;
-	uint32_t slow = count_slow(s);
+	uint32_t slow = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct target *t = target_at(&s->targets, i);
+		slow += t->reading != NULL && t->failing;
+	}
 	for (size_t k = 0; k < count; k++) {
 		size_t i = (s->first + k) % count;
 		struct target *t = target_at(&s->targets, i);
+		bool wanted = t->kind == TARGET_APP
+				      ? latest_wants(s->config.latest, t->row.ns, t->row.name)
+				      : latest_wants_node(s->config.latest, t->node);
+		/* Those that did not answer last time get half of the places. */
+		bool has_slot = s->in_flight < SCRAPE_IN_FLIGHT_MAX &&
+				(!t->failing || slow < SCRAPE_IN_FLIGHT_MAX / 2);
 		if (t->reading != NULL) {
 			end_late(s, t, now);
-		} else if (!target_is_wanted(s, t)) {
+		} else if (!wanted) {
 			t->next_at = t->next_at > now ? now : t->next_at;
 		} else if (now < t->next_at) {
 			s->deadline = time_min(s->deadline, t->next_at);
-		} else if (has_scrape_slot(s, t, slow)) {
+		} else if (has_slot) {
 			slow += t->failing ? 1 : 0;
 			last = i + 1;
 			scrape_target(s, t, now);

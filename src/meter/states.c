@@ -142,9 +142,8 @@ static void count_read_result(struct states *s, const char *result)
 {
 	char labels[64];
 	snprintf(labels, sizeof labels, "result=\"%s\"", result);
-	metric_add(metric_get(s->config.metrics, METRIC_COUNTER, "aliquot_agent_reads_total",
-			   "Answers of agents, and what kept one from coming.", labels),
-		1);
+	metric_count(s->config.metrics, "aliquot_agent_reads_total",
+		"Answers of agents, and what kept one from coming.", labels, 1);
 }
 
 static void read_failed(struct record *r, const char *result, const struct fault *f)

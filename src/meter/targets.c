@@ -35,12 +35,6 @@ struct door {
 	const char *path; /* NULL: /metrics */
 };
 
-static bool is_exporter(const struct scrape_exporter *e, const struct pod *p)
-{
-	return e->ns != NULL && text_equals(p->ns, e->ns) &&
-	       text_equals(pairs_get(&p->labels, e->key), e->value);
-}
-
 static bool door_of(const struct targets *t, const struct pod *p, struct door *ret)
 {
 	const struct scrape_config *c = &t->config;
@@ -48,7 +42,8 @@ static bool door_of(const struct targets *t, const struct pod *p, struct door *r
 		*ret = (struct door){.kind = TARGET_AGENT, .port = p->metrics_port};
 		return c->agents;
 	}
-	if (is_exporter(&c->exporter, p)) {
+	if (c->exporter.ns != NULL && text_equals(p->ns, c->exporter.ns) &&
+		text_equals(pairs_get(&p->labels, c->exporter.key), c->exporter.value)) {
 		int64_t port = c->exporter.port > 0 ? c->exporter.port : p->metrics_port;
 		*ret = (struct door){
 			.kind = TARGET_EXPORTER, .port = port > 0 ? port : EXPORTER_PORT};
@@ -59,25 +54,14 @@ static bool door_of(const struct targets *t, const struct pod *p, struct door *r
 	return c->apps && (pod_is_tenant(p) || p->gpus > 0) && !p->on_node_network;
 }
 
-static bool answers(const struct pod *p)
-{
-	return p->phase == POD_RUNNING && p->deleting_ms == 0 && p->address != NULL &&
-	       !text_empty(p->node);
-}
-
 /* --- keeping them --- */
 
-static bool has_target_room(struct targets *t, enum target_kind kind)
+static struct target *target_add(struct targets *t, const struct pod *p, enum target_kind kind)
 {
 	bool room = kind == TARGET_APP ? t->apps < SCRAPE_APPS_MAX
 				       : t->all.rows.count - t->apps < SCRAPE_NODES_MAX;
 	t->crowded = t->crowded || !room;
-	return room;
-}
-
-static struct target *target_add(struct targets *t, const struct pod *p, enum target_kind kind)
-{
-	if (!has_target_room(t, kind)) {
+	if (!room) {
 		return NULL;
 	}
 	struct target *a = xcalloc(1, sizeof *a);
@@ -128,7 +112,9 @@ bool targets_observe(struct targets *t, const struct change *c)
 		mirror_follow(&t->all, c);
 		return false;
 	}
-	if (answers(c->pod) && door_of(t, c->pod, &door) && door.port > 0) {
+	bool answers = c->pod->phase == POD_RUNNING && c->pod->deleting_ms == 0 &&
+		       c->pod->address != NULL && !text_empty(c->pod->node);
+	if (answers && door_of(t, c->pod, &door) && door.port > 0) {
 		return target_set(t, c->pod, &door);
 	}
 	struct target *a = target_find(t, c->pod->ns, c->pod->name);
