@@ -29,12 +29,6 @@ static struct http_call *list_find(const struct call_list *list, uint64_t id)
 	return NULL;
 }
 
-static void queue_push(struct http_client *c, struct http_call *call)
-{
-	c->queued_streams += call->stream;
-	http_list_push(&c->queued, call);
-}
-
 static void queue_remove(struct http_client *c, struct http_call *call)
 {
 	c->queued_streams -= call->stream;
@@ -108,16 +102,6 @@ static void target_replace(struct http_client *c, struct http_target *t)
 	http_pump_later(c);
 }
 
-/* A call that got no answer in time may be on a connection that is dead without a word, and the
- * others would follow it there: what starts from now on gets new connections. */
-static void connections_renew(struct http_client *c, const struct http_call *call)
-{
-	bool one_of_many = call->to != NULL;
-	if (!call->stream && !one_of_many && call->target == c->target) {
-		target_replace(c, http_target_renew(c->target));
-	}
-}
-
 static void on_http_timeout(void *data)
 {
 	struct http_call *call = data;
@@ -125,7 +109,12 @@ static void on_http_timeout(void *data)
 	bool unknown = call->sent && call->method != WIRE_GET;
 	if (call->state == CALL_RUNNING) {
 		http_call_conclude(call, CURLE_OPERATION_TIMEDOUT);
-		connections_renew(c, call);
+		/* The call may be on a connection that is dead without a word, and the others would
+		 * follow it there: what starts from now on gets new ones. Not for one of many
+		 * servers. */
+		if (!call->stream && call->to == NULL && call->target == c->target) {
+			target_replace(c, http_target_renew(c->target));
+		}
 		call_detach(call);
 	} else {
 		queue_remove(c, call);
@@ -289,7 +278,8 @@ static uint64_t client_send(struct wire *w, const struct wire_request *request,
 		call_done(call);
 	} else {
 		call = http_call_create(c, request);
-		queue_push(c, call);
+		c->queued_streams += call->stream;
+		http_list_push(&c->queued, call);
 	}
 	call->id = ++c->last_id;
 	call->events = events;

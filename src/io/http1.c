@@ -86,20 +86,9 @@ static bool side_count(struct http1 *p)
 	       refuse_with(p, 400, "too many chunk extensions or trailers");
 }
 
-static int chunk_digit(char c)
-{
-	if (c >= '0' && c <= '9') {
-		return c - '0';
-	}
-	if (c >= 'a' && c <= 'f') {
-		return c - 'a' + 10;
-	}
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static void chunk_size_byte(struct http1 *p, char c)
 {
-	int digit = chunk_digit(c);
+	int digit = hex_digit(c);
 	if (digit >= 0 && p->digits < CHUNK_DIGITS_MAX) {
 		p->left = p->left * 16 + (uint64_t)digit;
 		p->digits++;
@@ -491,21 +480,6 @@ static bool framing_read(struct http1 *p)
 	return true;
 }
 
-static bool answer_head_read(struct http1 *p)
-{
-	if (p->code == 204 || p->code == 304) {
-		p->keep_alive = false;
-		p->phase = HTTP1_PHASE_DONE;
-		return true;
-	}
-	return framing_read(p);
-}
-
-static bool first_line_read(struct http1 *p, struct view line)
-{
-	return p->answer ? status_line_read(p, line) : request_line_read(p, line);
-}
-
 static bool expect_read(struct http1 *p)
 {
 	if (header_times(p, "expect") == 0) {
@@ -529,7 +503,10 @@ static bool head_read(struct http1 *p)
 		if (line.n == 0) {
 			break;
 		}
-		if (!(first ? first_line_read(p, line) : header_read(p, line))) {
+		bool read = !first	? header_read(p, line)
+			    : p->answer ? status_line_read(p, line)
+					: request_line_read(p, line);
+		if (!read) {
 			return false;
 		}
 		first = false;
@@ -537,8 +514,13 @@ static bool head_read(struct http1 *p)
 	}
 	p->content_type = http1_header(p, "content-type");
 	connection_read(p);
+	if (p->answer && (p->code == 204 || p->code == 304)) {
+		p->keep_alive = false;
+		p->phase = HTTP1_PHASE_DONE;
+		return true;
+	}
 	if (p->answer) {
-		return answer_head_read(p);
+		return framing_read(p);
 	}
 	if (p->old ? header_times(p, "host") > 1 : header_times(p, "host") != 1) {
 		return refuse_with(p, 400, "exactly one Host header is needed");

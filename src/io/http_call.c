@@ -366,22 +366,17 @@ static char *rpc_word(CURL *e, const char *name)
 	return xstrndup(h->value, strnlen(h->value, RPC_MESSAGE_MAX));
 }
 
-static void rpc_conclude(struct http_call *call)
-{
-	if (text_equals(call->content_type, GRPC)) {
-		call->rpc_status = rpc_word(call->easy, "grpc-status");
-		call->rpc_message = rpc_word(call->easy, "grpc-message");
-	}
-	call->answer.rpc_status = call->rpc_status;
-	call->answer.rpc_message = call->rpc_message;
-}
-
 void http_call_conclude(struct http_call *call, CURLcode rc)
 {
 	struct wire_answer *a = &call->answer;
 	a->status = (int)status_of(call);
 	a->retry_after_ms = retry_after_ms(call->easy);
-	rpc_conclude(call);
+	if (text_equals(call->content_type, GRPC)) {
+		call->rpc_status = rpc_word(call->easy, "grpc-status");
+		call->rpc_message = rpc_word(call->easy, "grpc-message");
+	}
+	a->rpc_status = call->rpc_status;
+	a->rpc_message = call->rpc_message;
 	set_call_fault(call, rc);
 	a->fault.status = a->status;
 	a->fault.retry_after_ms = a->retry_after_ms;

@@ -20,12 +20,6 @@ static bool conn_same(const void *owner, uint32_t slot, const void *key)
 	return strcmp(p->conns.items[slot]->key, key) == 0;
 }
 
-static void poller_conns_add(struct poller *p, struct poller_conn *c)
-{
-	c->slot = (uint32_t)p->conns.count;
-	VEC_PUSH(&p->conns, c);
-}
-
 static void poller_conns_remove(struct poller_conn *c)
 {
 	struct poller *p = c->poller;
@@ -61,26 +55,16 @@ static struct poller_conn *poller_idle_take(struct poller *p, const char *key)
 	return c;
 }
 
-/* Those that began together do not end together. */
-static int64_t conn_age_most(uint64_t hash)
-{
-	return POLLER_AGE_MS / 2 + (int64_t)(hash % (POLLER_AGE_MS / 2));
-}
-
-static bool is_useful(const struct poller_conn *c, int64_t now)
-{
-	const struct poller *p = c->poller;
-	uint64_t hash = key_text(c->key);
-	return c->trust == p->trust && now - c->born_ms < conn_age_most(hash) &&
-	       map_find(&p->idle_by_key, hash, c->key) == MAP_NONE;
-}
-
 /* It has nothing to do. It is kept, or closed where it is of no further use. */
 static void poller_idle_put(struct poller_conn *c)
 {
 	struct poller *p = c->poller;
 	int64_t now = loop_now_ms();
-	if (!is_useful(c, now)) {
+	uint64_t hash = key_text(c->key);
+	/* Those that began together do not end together. */
+	int64_t age_most = POLLER_AGE_MS / 2 + (int64_t)(hash % (POLLER_AGE_MS / 2));
+	if (c->trust != p->trust || now - c->born_ms >= age_most ||
+		map_find(&p->idle_by_key, hash, c->key) != MAP_NONE) {
 		poller_conn_close(c);
 		return;
 	}
@@ -89,7 +73,7 @@ static void poller_idle_put(struct poller_conn *c)
 	c->allowed = POLLER_IDLE_BYTES;
 	c->kept = true;
 	LIST_PUSH(&p->idle, c, prev, next);
-	map_put(&p->idle_by_key, key_text(c->key), c->slot);
+	map_put(&p->idle_by_key, hash, c->slot);
 	poller_conn_watch(c, EV_READ);
 	if (!loop_timer_active(&p->idle_timer)) {
 		loop_timer_repeat_ms(&p->idle_timer, LOOK_EVERY_MS);
@@ -239,7 +223,7 @@ static void send_request(struct poller_conn *c)
 }
 
 /* Each part of it was bounded when the request came: it fits one record. */
-static void request_send(struct poller_conn *c)
+void poller_conn_ready(struct poller_conn *c)
 {
 	struct poller_call *call = c->call;
 	struct str text CLEANUP(str_finish) = STR_INIT(RECORD_TEXT_MAX);
@@ -257,11 +241,6 @@ static void request_send(struct poller_conn *c)
 	send_request(c);
 }
 
-void poller_conn_ready(struct poller_conn *c)
-{
-	request_send(c);
-}
-
 /* --- hearing --- */
 
 static void conn_answered(struct poller_conn *c, bool clean)
@@ -277,13 +256,6 @@ static void conn_answered(struct poller_conn *c, bool clean)
 	poller_call_end(call);
 }
 
-static void unreadable(struct poller_conn *c)
-{
-	bool large = c->call->in.status == 413;
-	c->kept = false; /* to ask again would bring the same */
-	poller_conn_fail(c, large ? FAULT_LIMIT : FAULT_TRANSIENT, c->call->in.problem);
-}
-
 /* What a record brought, while somebody waits for it. `more`: there are others behind it. False:
  * the request has ended, and the connection may be gone. */
 static bool text_take(struct poller_conn *c, struct view text, bool more)
@@ -295,7 +267,9 @@ static bool text_take(struct poller_conn *c, struct view text, bool more)
 	if (r == HTTP1_DONE) {
 		conn_answered(c, used == text.n && !more);
 	} else if (r == HTTP1_BAD) {
-		unreadable(c);
+		c->kept = false; /* to ask again would bring the same */
+		poller_conn_fail(c, call->in.status == 413 ? FAULT_LIMIT : FAULT_TRANSIENT,
+			call->in.problem);
 	}
 	return r == HTTP1_MORE;
 }
@@ -499,7 +473,8 @@ static int conn_connect(struct poller_call *call, struct fault *f)
 	c->phase = POLLER_CONNECT;
 	c->call = call;
 	call->conn = c;
-	poller_conns_add(p, c);
+	c->slot = (uint32_t)p->conns.count;
+	VEC_PUSH(&p->conns, c);
 	ev_io_init(&c->io, on_poll_io, fd, EV_WRITE);
 	c->io.data = c;
 	ev_io_start(loop_ev(p->loop), &c->io);
@@ -514,6 +489,6 @@ int poller_conn_start(struct poller_call *call, struct fault *ret_fault)
 	}
 	c->call = call;
 	call->conn = c;
-	request_send(c);
+	poller_conn_ready(c);
 	return 0;
 }

@@ -10,7 +10,7 @@ int poller_conn_start(struct poller_call *call, struct fault *ret_fault);
 void poller_conn_close(struct poller_conn *c);
 /* May what comes or goes happen now? Only these events are waited for. */
 void poller_conn_watch(struct poller_conn *c, int events);
-/* The handshake is over, and the secrets of both directions are known. */
+/* Nothing is in the way of its request: the secrets of both directions are known. */
 void poller_conn_ready(struct poller_conn *c);
 /* Closes a connection that failed; its call gets the fault, or another try. */
 void poller_conn_fail(struct poller_conn *c, enum fault_kind kind, const char *why);

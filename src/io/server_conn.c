@@ -24,7 +24,6 @@ enum io_result { IO_OK, IO_WAIT, IO_END };
 
 static void on_conn_io(struct ev_loop *ev, ev_io *w, int events);
 static void on_deadline(void *data);
-static void run_deferred(void *data);
 static int64_t phase_ms(const struct conn *c);
 
 void conn_open(struct server *s, int fd, struct source *source)
@@ -188,22 +187,6 @@ static bool may_parse(const struct conn *c)
 	       c->out.len - c->out_sent < CONN_OUT_ENOUGH;
 }
 
-static void continue_say(struct conn *c)
-{
-	if (c->in.expect_continue && !c->continue_sent && c->in.body.len == 0) {
-		c->continue_sent = true;
-		str_append_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
-	}
-}
-
-/* A few clients with large bodies, or that do not take their answers, must not use up the memory of
- * the process: beyond the bound only small requests are still read. */
-static bool is_too_much(struct conn *c)
-{
-	return c->server->held > c->server->config.held_limit &&
-	       c->in.body.len > SERVER_BODY_SMALL && !room_for_bytes(c);
-}
-
 /* Returns how many bytes were taken. */
 static size_t requests_parse(struct conn *c, const char *p, size_t n)
 {
@@ -225,11 +208,16 @@ static size_t requests_parse(struct conn *c, const char *p, size_t n)
 			}
 		} else if (r == HTTP1_BAD) {
 			reply_refusal(c, c->in.status, c->in.problem);
-		} else if (is_too_much(c)) {
+		} else if (c->server->held > c->server->config.held_limit &&
+			   c->in.body.len > SERVER_BODY_SMALL && !room_for_bytes(c)) {
+			/* A few clients with large bodies, or that do not take their answers, must
+			 * not use up the memory of the process: beyond the bound only small
+			 * requests are still read. */
 			reply_refusal(c, 503, "too much is being sent at once");
 			http1_next(&c->in);
-		} else {
-			continue_say(c);
+		} else if (c->in.expect_continue && !c->continue_sent && c->in.body.len == 0) {
+			c->continue_sent = true;
+			str_append_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
 		}
 		conn_weigh(c);
 	}
@@ -475,8 +463,7 @@ static void conn_rounds(struct conn *c)
 	watch_for_phase(c);
 	/* What TLS or we hold back shows on no descriptor: come back after the others. */
 	if (rounds == READS_MAX || (c->left.len > 0 && may_parse(c))) {
-		loop_defer_forget(c->server->loop, c);
-		loop_defer(c->server->loop, run_deferred, c);
+		conn_run_later(c);
 	}
 }
 
@@ -492,6 +479,12 @@ void conn_run(struct conn *c)
 static void run_deferred(void *data)
 {
 	conn_run(data);
+}
+
+void conn_run_later(struct conn *c)
+{
+	loop_defer_forget(c->server->loop, c);
+	loop_defer(c->server->loop, run_deferred, c);
 }
 
 static void on_conn_io(struct ev_loop *ev, ev_io *w, int events)

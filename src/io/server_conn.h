@@ -8,6 +8,8 @@
 void conn_open(struct server *s, int fd, struct source *source);
 /* Does what can be done without waiting. The connection may be gone afterwards. */
 void conn_run(struct conn *c);
+/* The same after the others had their turn. */
+void conn_run_later(struct conn *c);
 void conn_close(struct conn *c);
 /* Brings the server's count of held bytes up to date. */
 void conn_weigh(struct conn *c);

@@ -109,15 +109,6 @@ static void count_status(struct server *s, int status)
 	metric_add(c->count, 1);
 }
 
-static void out_compact(struct conn *c)
-{
-	if (c->out_sent > 0) {
-		c->out.len -= c->out_sent;
-		memmove(c->out.p, c->out.p + c->out_sent, c->out.len);
-		c->out_sent = 0;
-	}
-}
-
 static void head_write(struct conn *c, const struct server_reply *r, const char *allow)
 {
 	str_append_format(&c->out, "HTTP/1.1 %d %s\r\n", r->status, status_text(r->status));
@@ -140,7 +131,11 @@ static void head_write(struct conn *c, const struct server_reply *r, const char 
 static void reply_send(struct conn *c, const struct server_reply *r, const char *allow)
 {
 	ENSURE(c->pending_count < CONN_PIPELINE_MAX);
-	out_compact(c);
+	if (c->out_sent > 0) {
+		c->out.len -= c->out_sent;
+		memmove(c->out.p, c->out.p + c->out_sent, c->out.len);
+		c->out_sent = 0;
+	}
 	head_write(c, r, allow);
 	if (r->status != 204 && !view_equals(c->in.method, "HEAD")) {
 		str_append(&c->out, str_text(&r->body), r->body.len);
@@ -178,12 +173,6 @@ void reply_refusal(struct conn *c, int status, const char *text)
 	reply_send(c, r, NULL);
 }
 
-static bool method_fits(const struct route *route, struct view method)
-{
-	return view_equals(method, route->method) ||
-	       (view_equals(method, "HEAD") && text_equals(route->method, "GET"));
-}
-
 /* NULL: the reply is written already. *ret_allow is what a 405 says. */
 static const struct route *route_find(
 	struct server *s, const struct http1 *in, struct server_reply *r, const char **ret_allow)
@@ -194,7 +183,8 @@ static const struct route *route_find(
 		if (!view_equals(in->path, route->path)) {
 			continue;
 		}
-		if (method_fits(route, in->method)) {
+		if (view_equals(in->method, route->method) ||
+			(view_equals(in->method, "HEAD") && text_equals(route->method, "GET"))) {
 			return route;
 		}
 		other = route;

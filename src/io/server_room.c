@@ -204,11 +204,6 @@ struct source *room_for_one(struct server *s, int fd)
 
 /* --- bytes --- */
 
-static void run_later(void *data)
-{
-	conn_run(data);
-}
-
 /* Who sends is told; who does not take its answer would not hear it. */
 static void evict_bytes(struct conn *c)
 {
@@ -221,7 +216,7 @@ static void evict_bytes(struct conn *c)
 	http1_next(&c->in);
 	str_finish(&c->in.body);
 	conn_weigh(c);
-	loop_defer(c->server->loop, run_later, c);
+	conn_run_later(c);
 }
 
 /* The one beside c that has longest sent a body or not taken an answer; c itself where it has been

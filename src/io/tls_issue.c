@@ -66,6 +66,22 @@ static bool extension_add(X509 *cert, X509 *issuer, const struct extension *e)
 	return rc == 1;
 }
 
+static void request_cleanup(X509_REQ **slot)
+{
+	X509_REQ_free(take_pointer(slot));
+}
+
+static void names_cleanup(GENERAL_NAMES **slot)
+{
+	sk_GENERAL_NAME_pop_free((GENERAL_NAMES *)take_pointer(slot), GENERAL_NAME_free);
+}
+
+static void extensions_cleanup(STACK_OF(X509_EXTENSION) * *slot)
+{
+	sk_X509_EXTENSION_pop_free(
+		(STACK_OF(X509_EXTENSION) *)take_pointer(slot), X509_EXTENSION_free);
+}
+
 /* Built as objects and not as configuration text: a name with a comma must not become two. */
 static bool alternative_push(GENERAL_NAMES *names, const char *name)
 {
@@ -91,25 +107,12 @@ static bool alternative_push(GENERAL_NAMES *names, const char *name)
 
 static GENERAL_NAMES *tls_alternatives(const struct tls_spec *spec)
 {
-	GENERAL_NAMES *names = sk_GENERAL_NAME_new_null();
+	GENERAL_NAMES *names CLEANUP(names_cleanup) = sk_GENERAL_NAME_new_null();
 	bool ok = names != NULL;
 	for (size_t i = 0; ok && i < spec->name_count; i++) {
 		ok = alternative_push(names, spec->names[i]);
 	}
-	if (!ok) {
-		sk_GENERAL_NAME_pop_free(names, GENERAL_NAME_free);
-		return NULL;
-	}
-	return names;
-}
-
-static bool cert_alternatives_add(X509 *cert, const struct tls_spec *spec)
-{
-	GENERAL_NAMES *names = tls_alternatives(spec);
-	bool ok = names != NULL;
-	ok = ok && X509_add1_ext_i2d(cert, NID_subject_alt_name, names, 0, X509V3_ADD_DEFAULT) == 1;
-	sk_GENERAL_NAME_pop_free(names, GENERAL_NAME_free);
-	return ok;
+	return ok ? TAKE(names) : NULL;
 }
 
 static bool tls_name_set(X509_NAME *name, const char *common_name)
@@ -216,21 +219,16 @@ static X509 *tls_leaf_make(const struct tls_identity *ca, const struct tls_spec 
 		{NID_authority_key_identifier, "keyid:always"},
 	};
 	X509 *cert CLEANUP(tls_cert_cleanup) = key != NULL ? cert_begin(spec, key, ca->leaf) : NULL;
+	GENERAL_NAMES *names CLEANUP(names_cleanup) = tls_alternatives(spec);
 	if (cert == NULL || !extensions_add(cert, ca->leaf, extensions, COUNT_OF(extensions)) ||
-		(spec->name_count > 0 && !cert_alternatives_add(cert, spec)) ||
+		names == NULL ||
+		(spec->name_count > 0 && X509_add1_ext_i2d(cert, NID_subject_alt_name, names, 0,
+						 X509V3_ADD_DEFAULT) != 1) ||
 		X509_sign(cert, ca->key, EVP_sha256()) == 0) {
 		tls_fault(ret_fault, FAULT_FATAL, "issuing a certificate");
 		return NULL;
 	}
 	return TAKE(cert);
-}
-
-static int leaf_with_key(const struct tls_identity *ca, const struct tls_spec *spec,
-	struct tls_pair *ret_pair, struct fault *ret_fault)
-{
-	EVP_PKEY *key CLEANUP(tls_key_cleanup) = EVP_EC_gen("P-256");
-	X509 *cert CLEANUP(tls_cert_cleanup) = tls_leaf_make(ca, spec, key, ret_fault);
-	return cert != NULL ? pair_write(cert, key, ret_pair, ret_fault) : -1;
 }
 
 static struct tls_identity *tls_authority_open(
@@ -282,25 +280,10 @@ int tls_leaf_issue(const struct tls_pair *authority, const struct tls_spec *spec
 	if (ca == NULL) {
 		return -1;
 	}
-	int rc = leaf_with_key(ca, spec, ret_pair, ret_fault);
+	EVP_PKEY *key CLEANUP(tls_key_cleanup) = EVP_EC_gen("P-256");
+	X509 *cert CLEANUP(tls_cert_cleanup) = tls_leaf_make(ca, spec, key, ret_fault);
 	tls_identity_destroy(ca);
-	return rc;
-}
-
-static void request_cleanup(X509_REQ **slot)
-{
-	X509_REQ_free(take_pointer(slot));
-}
-
-static void names_cleanup(GENERAL_NAMES **slot)
-{
-	sk_GENERAL_NAME_pop_free((GENERAL_NAMES *)take_pointer(slot), GENERAL_NAME_free);
-}
-
-static void extensions_cleanup(STACK_OF(X509_EXTENSION) * *slot)
-{
-	sk_X509_EXTENSION_pop_free(
-		(STACK_OF(X509_EXTENSION) *)take_pointer(slot), X509_EXTENSION_free);
+	return cert != NULL ? pair_write(cert, key, ret_pair, ret_fault) : -1;
 }
 
 /* --- asking --- */

@@ -269,16 +269,6 @@ int tls_verify(const struct tls_check *check, struct fault *ret_fault)
 	return rc;
 }
 
-static bool chain_has(STACK_OF(X509) * chain, int before, const X509 *cert)
-{
-	for (int i = 0; i < before; i++) {
-		if (X509_cmp(sk_X509_value(chain, i), cert) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Re-encoded rather than copied, so that comments and odd line ends in a Secret do not spread. */
 static int bundle_append(STACK_OF(X509) * chain, const char *pem, struct str *out, struct fault *f)
 {
@@ -289,7 +279,11 @@ static int bundle_append(STACK_OF(X509) * chain, const char *pem, struct str *ou
 		return -1;
 	}
 	for (X509 *cert; (cert = sk_X509_shift(more)) != NULL;) {
-		if (chain_has(chain, sk_X509_num(chain), cert)) {
+		int i = 0;
+		while (i < sk_X509_num(chain) && X509_cmp(sk_X509_value(chain, i), cert) != 0) {
+			i++;
+		}
+		if (i < sk_X509_num(chain)) {
 			X509_free(cert);
 			continue;
 		}

@@ -2,7 +2,18 @@
 #ifndef IO_TLS_PEM_INSIDE_H
 #define IO_TLS_PEM_INSIDE_H
 
-#include "tls_internal.h"
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+#include "io/tls.h"
+
+struct tls_identity {
+	X509 *leaf;		/* owned */
+	STACK_OF(X509) * chain; /* owned; without the leaf */
+	EVP_PKEY *key;		/* owned */
+};
 
 /* For CLEANUP. */
 void tls_cert_cleanup(X509 **slot);
