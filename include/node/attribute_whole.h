@@ -12,8 +12,7 @@ void usage_remember(
 	const struct usage *usage, const struct gpu_sample *sample, struct node_pods *pods);
 /* After the processes were added: which pod of whole devices holds which, where that can be known.
  * The kubelet tells it, if it is asked. Else a pod keeps a device on which it was seen, and the
- * last one without is where else nobody can be. Adds at most what whole_most says. */
+ * last one without is where else nobody can be. */
 void whole_add(struct work *w);
-size_t whole_most(const struct work *w);
 
 #endif

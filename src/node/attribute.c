@@ -58,14 +58,6 @@ static enum loss pod_loss(const struct work *w, const struct node_pod *pod, uint
 	return w->usage->devices[device].shared ? LOSS_NOT_MANAGED : LOSS_COUNT;
 }
 
-static enum loss judge_place(const struct place *place)
-{
-	if (place == NULL || place->kind == PLACE_UNREAD) {
-		return LOSS_UNREAD;
-	}
-	return place->kind == PLACE_GONE ? LOSS_GONE : LOSS_HOST;
-}
-
 /* The runtime's name for a container may be new to the API server; the one that was given the
  * device is the likely one then. */
 static const char *container_name(const struct node_pod *pod, const char *id)
@@ -88,7 +80,8 @@ static void add_process(struct work *w, uint32_t device, const struct gpu_proces
 		.sm = process->sm,
 		.mem_util = process->mem_util};
 	if (place == NULL || place->kind != PLACE_POD) {
-		e.loss = judge_place(place);
+		bool unread = place == NULL || place->kind == PLACE_UNREAD;
+		e.loss = unread ? LOSS_UNREAD : place->kind == PLACE_GONE ? LOSS_GONE : LOSS_HOST;
 	} else {
 		e.pod = node_pods_of_cgroup(w->pods, place->name.pod);
 		e.uid = e.pod != NULL ? e.pod->uid : place->name.pod;
@@ -97,17 +90,11 @@ static void add_process(struct work *w, uint32_t device, const struct gpu_proces
 	}
 	struct device_use *d = &w->usage->devices[device];
 	d->blind = d->blind || e.loss == LOSS_UNREAD;
-	w->entries[w->count++] = e;
+	VEC_PUSH(&w->entries, e);
 }
 
 /* --- who is idle -------------------------------------------------------------------------------
  */
-
-static bool can_be_idle(const struct work *w, const struct node_pod *pod, uint32_t device)
-{
-	return pod->phase == POD_RUNNING && w->sample->devices[device].answered &&
-	       !w->usage->devices[device].blind;
-}
 
 /* The pod's own word for it, which outlives the kubelet's. */
 static const char *holding_container(const struct holding *h)
@@ -123,38 +110,32 @@ static const char *holding_container(const struct holding *h)
 void work_add_holder(struct work *w, const struct holding *holding)
 {
 	const struct node_pod *pod = holding->pod;
-	uint32_t device = holding->device;
-	bool idle = can_be_idle(w, pod, device);
-	bool told = w->sample->devices[device].process_use;
-	w->entries[w->count++] = (struct entry){.kind = idle ? ENTRY_IDLE : ENTRY_GRANTED,
-		.device = device,
+	const struct gpu_reading *reading = &w->sample->devices[holding->device];
+	bool idle = pod->phase == POD_RUNNING && reading->answered &&
+		    !w->usage->devices[holding->device].blind;
+	struct entry e = {.kind = idle ? ENTRY_IDLE : ENTRY_GRANTED,
+		.device = holding->device,
 		.uid = pod->uid,
 		.pod = pod,
 		.container = holding_container(holding),
-		.sm = told ? 0 : -1,
-		.mem_util = told ? 0 : -1,
+		.sm = reading->process_use ? 0 : -1,
+		.mem_util = reading->process_use ? 0 : -1,
 		.source = idle ? holding->source : NULL,
 		.loss = LOSS_COUNT};
+	VEC_PUSH(&w->entries, e);
 }
 
-/* How many there are; added only where there is a table to add them to. */
-static uint32_t add_tenants(struct work *w)
+static void add_tenants(struct work *w)
 {
-	uint32_t found = 0;
 	for (uint32_t i = 0; i < node_pods_count(w->pods); i++) {
 		const struct node_pod *pod = node_pods_at(w->pods, i);
-		for (uint32_t d = 0; d < w->sample->device_count; d++) {
-			const char *uuid = w->sample->devices[d].device.identity.uuid;
-			if (!pod->tenant || work_pod_is_over(pod) || !node_pod_granted(pod, uuid)) {
-				continue;
-			}
-			found++;
-			if (w->entries != NULL) {
+		bool there = pod->tenant && !work_pod_is_over(pod);
+		for (uint32_t d = 0; there && d < w->sample->device_count; d++) {
+			if (node_pod_granted(pod, w->sample->devices[d].device.identity.uuid)) {
 				work_add_holder(w, &(struct holding){.pod = pod, .device = d});
 			}
 		}
 	}
-	return found;
 }
 
 /* --- adding up ---------------------------------------------------------------------------------
@@ -288,11 +269,6 @@ static int by_line(const void *x, const void *y)
 	return a->process->pid < b->process->pid ? -1 : a->process->pid > b->process->pid;
 }
 
-static bool entries_share_pod(const struct entry *a, const struct entry *b)
-{
-	return a->device == b->device && a->pod == b->pod && text_equals(a->uid, b->uid);
-}
-
 static void add_up_pods(struct work *w, const struct entry *entries, uint32_t count)
 {
 	for (uint32_t i = 0, n; i < count; i += n) {
@@ -301,7 +277,9 @@ static void add_up_pods(struct work *w, const struct entry *entries, uint32_t co
 			lose(w, &entries[i], entries[i].loss);
 			continue;
 		}
-		while (i + n < count && entries_share_pod(&entries[i], &entries[i + n])) {
+		while (i + n < count && entries[i + n].device == entries[i].device &&
+			entries[i + n].pod == entries[i].pod &&
+			text_equals(entries[i + n].uid, entries[i].uid)) {
 			n++;
 		}
 		add_pod_usage(w, entries + i, n);
@@ -335,17 +313,9 @@ static void do_device(struct work *w, struct entry *entries, uint32_t count, uin
 	sum_pods(u, pods, containers);
 }
 
-static size_t entries_at_most(struct work *w)
-{
-	size_t most = add_tenants(w) + whole_most(w);
-	for (uint32_t d = 0; d < w->sample->device_count; d++) {
-		most += w->sample->devices[d].process_count;
-	}
-	return most;
-}
-
 static void collect_entries(struct work *w)
 {
+	VEC_RESERVE(&w->entries, 1); /* also what is empty is sorted, and pointed into */
 	find_shared(w);
 	for (uint32_t d = 0; d < w->sample->device_count; d++) {
 		const struct gpu_reading *r = &w->sample->devices[d];
@@ -354,9 +324,9 @@ static void collect_entries(struct work *w)
 			add_process(w, d, &r->processes[i]);
 		}
 	}
-	(void)add_tenants(w);
+	add_tenants(w);
 	whole_add(w);
-	qsort(w->entries, w->count, sizeof *w->entries, by_line);
+	qsort(w->entries.items, w->entries.count, sizeof *w->entries.items, by_line);
 }
 
 void usage_make(const struct gpu_sample *sample, const struct places *places,
@@ -368,17 +338,16 @@ void usage_make(const struct gpu_sample *sample, const struct places *places,
 	struct work w = {
 		.sample = sample, .places = places, .pods = pods, .arena = arena, .usage = &usage};
 	usage.devices = ARENA_ARRAY(arena, struct device_use, sample->device_count + 1);
-	/* Nothing is known to be shared so far: rather too many than too few. */
-	size_t most = entries_at_most(&w), lines = most < USE_LINES_MAX ? most : USE_LINES_MAX;
-	w.entries = ARENA_ARRAY(arena, struct entry, most + 1);
+	collect_entries(&w);
+	size_t lines = w.entries.count < USE_LINES_MAX ? w.entries.count : USE_LINES_MAX;
 	usage.containers = ARENA_ARRAY(arena, struct container_use, lines + 1);
 	usage.pods = ARENA_ARRAY(arena, struct pod_usage, lines + 1);
-	collect_entries(&w);
 	for (uint32_t d = 0, at = 0, n; d < sample->device_count; d++, at += n) {
-		for (n = 0; at + n < w.count && w.entries[at + n].device == d;) {
+		for (n = 0; at + n < w.entries.count && w.entries.items[at + n].device == d;) {
 			n++;
 		}
-		do_device(&w, w.entries + at, n, d);
+		do_device(&w, w.entries.items + at, n, d);
 	}
+	VEC_FINISH(&w.entries);
 	*ret_usage = usage;
 }

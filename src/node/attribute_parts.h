@@ -3,6 +3,7 @@
 #ifndef NODE_ATTRIBUTE_PARTS_H
 #define NODE_ATTRIBUTE_PARTS_H
 
+#include "base/vec.h"
 #include "node/attribute.h"
 
 enum entry_kind {
@@ -31,8 +32,9 @@ struct work {
 	const struct node_pods *pods;
 	struct arena *arena;
 	struct usage *usage;
-	struct entry *entries;
-	uint32_t count;
+	struct {
+		VEC_FIELDS(struct entry);
+	} entries;
 };
 
 /* A pod may use a device. */

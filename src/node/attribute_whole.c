@@ -12,17 +12,6 @@ static bool is_whole_pod(const struct node_pod *pod)
 	       !work_pod_is_over(pod);
 }
 
-/* The sample's count where it is not in there. */
-static uint32_t device_index(const struct work *w, const char *uuid)
-{
-	uint32_t d = 0;
-	while (d < w->sample->device_count &&
-		!text_equals(w->sample->devices[d].device.identity.uuid, uuid)) {
-		d++;
-	}
-	return d;
-}
-
 /* A device that is shared by now is no longer its own; and who was seen on more devices than it
  * asks for did not get them by asking. */
 static bool was_seen_on(const struct work *w, const struct node_pod *pod, uint32_t device)
@@ -33,8 +22,7 @@ static bool was_seen_on(const struct work *w, const struct node_pod *pod, uint32
 
 static bool has_process(const struct work *w, const struct node_pod *pod, uint32_t device)
 {
-	for (uint32_t i = 0; i < w->count; i++) {
-		const struct entry *e = &w->entries[i];
+	vec_for_each (const struct entry, e, &w->entries) {
 		if (e->device == device && e->pod == pod && e->kind == ENTRY_PROCESS &&
 			e->loss == LOSS_COUNT) {
 			return true;
@@ -51,8 +39,7 @@ static bool is_unclear(const struct work *w)
 			return true;
 		}
 	}
-	for (uint32_t i = 0; i < w->count; i++) {
-		const struct entry *e = &w->entries[i];
+	vec_for_each (const struct entry, e, &w->entries) {
 		if (e->loss == LOSS_UNKNOWN_POD && !w->usage->devices[e->device].shared) {
 			return true;
 		}
@@ -80,15 +67,18 @@ static void add_lack(struct lack *lack, const struct node_pod *pod, int64_t devi
 static void add_told(struct work *w, const struct node_pod *pod, bool *taken)
 {
 	for (uint32_t i = 0; i < pod->told_count; i++) {
-		struct holding holding = {.pod = pod, .container = pod->told[i].container};
-		uint32_t d = device_index(w, pod->told[i].uuid);
-		if (d == w->sample->device_count) {
-			continue;
-		}
-		taken[d] = true;
-		holding.device = d;
-		if (!pod->capacity && !w->usage->devices[d].shared) {
-			work_add_holder(w, &holding);
+		const struct node_device *told = &pod->told[i];
+		for (uint32_t d = 0; d < w->sample->device_count; d++) {
+			if (!text_equals(w->sample->devices[d].device.identity.uuid, told->uuid)) {
+				continue;
+			}
+			taken[d] = true;
+			if (!pod->capacity && !w->usage->devices[d].shared) {
+				work_add_holder(w, &(struct holding){.pod = pod,
+							   .device = d,
+							   .container = told->container});
+			}
+			break;
 		}
 	}
 }
@@ -109,15 +99,6 @@ static void add_holdings(struct work *w, const struct node_pod *pod, bool *taken
 	add_lack(lack, pod, pod->gpus - held);
 }
 
-static int64_t count_free(const struct work *w, const bool *taken)
-{
-	int64_t count = 0;
-	for (uint32_t d = 0; d < w->sample->device_count; d++) {
-		count += !taken[d] && !w->usage->devices[d].shared;
-	}
-	return count;
-}
-
 void whole_add(struct work *w)
 {
 	uint32_t devices = w->sample->device_count;
@@ -136,7 +117,11 @@ void whole_add(struct work *w)
 			add_lack(&lack, NULL, 1);
 		}
 	}
-	if (unclear || lack.pod == NULL || lack.devices != count_free(w, taken)) {
+	int64_t free_count = 0;
+	for (uint32_t d = 0; d < devices; d++) {
+		free_count += !taken[d] && !w->usage->devices[d].shared;
+	}
+	if (unclear || lack.pod == NULL || lack.devices != free_count) {
 		return;
 	}
 	for (uint32_t d = 0; d < devices; d++) {
@@ -146,19 +131,6 @@ void whole_add(struct work *w)
 					.pod = lack.pod, .device = d, .source = SOURCE_ONLY_PLACE});
 		}
 	}
-}
-
-size_t whole_most(const struct work *w)
-{
-	size_t most = w->sample->device_count;
-	for (uint32_t i = 0; i < node_pods_count(w->pods); i++) {
-		const struct node_pod *pod = node_pods_at(w->pods, i);
-		most += is_whole_pod(pod) ? pod->told_count : 0;
-		for (uint32_t d = 0; is_whole_pod(pod) && d < w->sample->device_count; d++) {
-			most += was_seen_on(w, pod, d);
-		}
-	}
-	return most;
 }
 
 void usage_remember(

@@ -12,7 +12,6 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "capacity_common.h"
-#include "capacity_mode.h"
 #include "capacity_mps.h"
 #include "own/capacity_text.h"
 #include "own/injection_text.h"
@@ -44,10 +43,6 @@ void capacity_options_init(struct capacity_options *options)
 		.clock = &clock_system,
 	};
 }
-
-/* --- files ------------------------------------------------------------------------------------ */
-
-/* --- waiting ---------------------------------------------------------------------------------- */
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
@@ -131,16 +126,6 @@ static int wait_for_device(const struct capacity_options *o, struct gpu_probe **
 	}
 }
 
-/* The device plugin's word for the device, where it is a UUID, ought to be NVML's. NVML wins. */
-static void compare_with_environment(const struct capacity_options *o, const char *uuid)
-{
-	const char *said = o->visible_devices;
-	if (said != NULL && view_starts_with(view_of(said), "GPU-") && !text_equals(said, uuid)) {
-		log_warn("found another GPU than the environment names", LOG_S("uuid", uuid),
-			LOG_S("NVIDIA_VISIBLE_DEVICES", said));
-	}
-}
-
 static int identify_gpu(const struct capacity_options *o, struct fault *ret_fault)
 {
 	CLEANUP(cleanup_gpu_probe) struct gpu_probe *probe = NULL;
@@ -150,7 +135,14 @@ static int identify_gpu(const struct capacity_options *o, struct fault *ret_faul
 		return -1;
 	}
 	const struct gpu_identity *id = &device.identity;
-	compare_with_environment(o, id->uuid);
+	/* The device plugin's word for the device, where it is a UUID, ought to be NVML's. NVML
+	 * wins. */
+	const char *said = o->visible_devices;
+	if (said != NULL && view_starts_with(view_of(said), "GPU-") &&
+		!text_equals(said, id->uuid)) {
+		log_warn("found another GPU than the environment names", LOG_S("uuid", id->uuid),
+			LOG_S("NVIDIA_VISIBLE_DEVICES", said));
+	}
 	if (!o->mps && capacity_let_all_in(o, id->uuid, ret_fault) != 0) {
 		return -1;
 	}
@@ -169,19 +161,25 @@ static int identify_gpu(const struct capacity_options *o, struct fault *ret_faul
 	return 0;
 }
 
-int capacity_identify(const struct capacity_options *options, struct fault *ret_fault)
+/* What a command fails with is said in the log, and as the container's last word. */
+static int explained(const struct capacity_options *o, const char *what,
+	int (*command)(const struct capacity_options *o, struct fault *ret_fault),
+	struct fault *ret_fault)
 {
 	struct fault fault = {0};
-	capacity_block_signals();
-	if (identify_gpu(options, &fault) == 0) {
+	capacity_mask_signals(SIG_BLOCK);
+	if (command(o, &fault) == 0) {
 		return 0;
 	}
-	log_error("could not identify the GPU", LOG_F(&fault));
-	termination_explain(options, &fault);
-	if (ret_fault != NULL) {
-		fault_copy(ret_fault, &fault);
-	}
+	log_error(what, LOG_F(&fault));
+	termination_explain(o, &fault);
+	fault_copy(ret_fault, &fault);
 	return -1;
+}
+
+int capacity_identify(const struct capacity_options *options, struct fault *ret_fault)
+{
+	return explained(options, "could not identify the GPU", identify_gpu, ret_fault);
 }
 
 /* --- holding ---------------------------------------------------------------------------------- */
@@ -262,17 +260,7 @@ static int hold_gpu(const struct capacity_options *o, struct fault *ret_fault)
 
 int capacity_hold(const struct capacity_options *options, struct fault *ret_fault)
 {
-	struct fault fault = {0};
-	capacity_block_signals();
-	if (hold_gpu(options, &fault) == 0) {
-		return 0;
-	}
-	log_error("could not hold the GPU", LOG_F(&fault));
-	termination_explain(options, &fault);
-	if (ret_fault != NULL) {
-		fault_copy(ret_fault, &fault);
-	}
-	return -1;
+	return explained(options, "could not hold the GPU", hold_gpu, ret_fault);
 }
 
 int capacity_ready(const struct capacity_options *o, struct fault *ret_fault)
@@ -292,7 +280,7 @@ int capacity_ready(const struct capacity_options *o, struct fault *ret_fault)
 
 void capacity_pause(void)
 {
-	capacity_block_signals();
+	capacity_mask_signals(SIG_BLOCK);
 	while (!capacity_stopped_within(INT32_MAX)) {
 	}
 }
@@ -371,15 +359,5 @@ static int report_visible(const struct capacity_options *o, struct fault *ret_fa
 
 int capacity_probe(const struct capacity_options *options, struct fault *ret_fault)
 {
-	struct fault fault = {0};
-	capacity_block_signals();
-	if (report_visible(options, &fault) == 0) {
-		return 0;
-	}
-	log_error("could not tell what is visible", LOG_F(&fault));
-	termination_explain(options, &fault);
-	if (ret_fault != NULL) {
-		fault_copy(ret_fault, &fault);
-	}
-	return -1;
+	return explained(options, "could not tell what is visible", report_visible, ret_fault);
 }

@@ -40,9 +40,8 @@ static const char usage[] =
 
 static int capacity_usage_fault(const char *format, const char *what)
 {
-	(void)fputs("aliquot capacity: ", stderr);
-	(void)fprintf(stderr, "%s %s\n", format, what);
-	(void)fputs("try `aliquot capacity --help`\n", stderr);
+	(void)fprintf(
+		stderr, "aliquot capacity: %s %s\ntry `aliquot capacity --help`\n", format, what);
 	return EXIT_USAGE;
 }
 
@@ -56,30 +55,21 @@ static bool parse_seconds(const char *text, int64_t least_s, int64_t *ret_ms)
 	return true;
 }
 
-enum {
-	OPTION_IDENTITY = 256,
-	OPTION_TOLD,
-	OPTION_TERMINATION,
-	OPTION_NVML,
-	OPTION_WAIT,
-	OPTION_CHECK,
-	OPTION_MPS,
-	OPTION_MPS_ROOT,
-	OPTION_MPS_CONTROL,
-	OPTION_MPS_SWEEP
-};
+/* From OPTION_TEXT on an option is a text, and its number says which of the options it is. */
+enum { OPTION_WAIT = 256, OPTION_CHECK, OPTION_MPS, OPTION_TEXT };
+#define TEXT(member) OPTION_TEXT + (int)offsetof(struct capacity_options, member)
 
 static const struct option long_options[] = {
-	{"identity-file", required_argument, NULL, OPTION_IDENTITY},
-	{"told-dir", required_argument, NULL, OPTION_TOLD},
-	{"termination-log", required_argument, NULL, OPTION_TERMINATION},
-	{"nvml-library", required_argument, NULL, OPTION_NVML},
+	{"identity-file", required_argument, NULL, TEXT(identity_file)},
+	{"told-dir", required_argument, NULL, TEXT(told_dir)},
+	{"termination-log", required_argument, NULL, TEXT(termination_log)},
+	{"nvml-library", required_argument, NULL, TEXT(nvml_library)},
 	{"wait-seconds", required_argument, NULL, OPTION_WAIT},
 	{"check-seconds", required_argument, NULL, OPTION_CHECK},
 	{"mps", no_argument, NULL, OPTION_MPS},
-	{"mps-root", required_argument, NULL, OPTION_MPS_ROOT},
-	{"mps-control", required_argument, NULL, OPTION_MPS_CONTROL},
-	{"mps-sweep", required_argument, NULL, OPTION_MPS_SWEEP},
+	{"mps-root", required_argument, NULL, TEXT(mps_root)},
+	{"mps-control", required_argument, NULL, TEXT(mps_control)},
+	{"mps-sweep", required_argument, NULL, TEXT(mps_sweep)},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -87,19 +77,11 @@ static const struct option long_options[] = {
 /* Returns -1 to go on, or an exit status. */
 static int capacity_option(struct capacity_options *o, int option)
 {
+	if (option >= OPTION_TEXT) {
+		*(const char **)(void *)((char *)o + (option - OPTION_TEXT)) = optarg;
+		return -1;
+	}
 	switch (option) {
-	case OPTION_IDENTITY:
-		o->identity_file = optarg;
-		return -1;
-	case OPTION_TOLD:
-		o->told_dir = optarg;
-		return -1;
-	case OPTION_TERMINATION:
-		o->termination_log = optarg;
-		return -1;
-	case OPTION_NVML:
-		o->nvml_library = optarg;
-		return -1;
 	case OPTION_WAIT:
 		return parse_seconds(optarg, 0, &o->wait_ms)
 			       ? -1
@@ -112,15 +94,6 @@ static int capacity_option(struct capacity_options *o, int option)
 					 "--check-seconds wants 1 to 3600, not", optarg);
 	case OPTION_MPS:
 		o->mps = true;
-		return -1;
-	case OPTION_MPS_ROOT:
-		o->mps_root = optarg;
-		return -1;
-	case OPTION_MPS_CONTROL:
-		o->mps_control = optarg;
-		return -1;
-	case OPTION_MPS_SWEEP:
-		o->mps_sweep = optarg;
 		return -1;
 	case 'h':
 		(void)fputs(usage, stdout);
@@ -141,26 +114,12 @@ static const struct action {
 	{"ready", capacity_ready},
 };
 
-static const struct action *action_find(const char *verb)
-{
-	for (size_t i = 0; i < COUNT_OF(actions); i++) {
-		if (text_equals(verb, actions[i].verb)) {
-			return &actions[i];
-		}
-	}
-	return NULL;
-}
-
 int capacity_main(int argc, char **argv)
 {
 	struct capacity_options options;
 	capacity_options_init(&options);
 	optind = 0; /* getopt starts anew, whoever used it before */
-	for (;;) {
-		int option = getopt_long(argc, argv, "h", long_options, NULL);
-		if (option == -1) {
-			break;
-		}
+	for (int option; (option = getopt_long(argc, argv, "h", long_options, NULL)) != -1;) {
 		int status = capacity_option(&options, option);
 		if (status >= 0) {
 			return status;
@@ -176,7 +135,10 @@ int capacity_main(int argc, char **argv)
 		options.wait_ms = waits ? options.wait_ms : CAPACITY_PROBE_MS;
 		return capacity_probe(&options, NULL) == 0 ? 0 : EXIT_FAULT;
 	}
-	const struct action *action = action_find(verb);
+	const struct action *action = NULL;
+	for (size_t i = 0; i < COUNT_OF(actions); i++) {
+		action = text_equals(verb, actions[i].verb) ? &actions[i] : action;
+	}
 	if (action == NULL) {
 		return capacity_usage_fault("wants identify, hold, ready, probe or pause, not",
 			*verb != '\0' ? verb : "nothing");

@@ -35,20 +35,15 @@ struct keeper {
 	bool stopping;
 };
 
-/* Asked to end, it is the last to go: the tenants of its GPU have left. */
-static void empty_shm(const struct keeper *k)
+static void on_daemon_stopped(void *data)
 {
+	struct keeper *k = data;
 	struct fault fault;
+	/* Asked to end, it is the last to go: the tenants of its GPU have left. */
 	if (k->o->mps_sweep != NULL && k->shm_lock >= 0 && k->fault.kind == FAULT_NONE &&
 		mps_folder_empty_shm(k->shm_lock, k->o->mps_sweep, &fault) != 0) {
 		log_warn("could not empty the shared memory", LOG_F(&fault));
 	}
-}
-
-static void on_daemon_stopped(void *data)
-{
-	struct keeper *k = data;
-	empty_shm(k);
 	loop_stop(k->loop);
 }
 
@@ -90,21 +85,12 @@ static void on_keeper_signal(void *data, int signo)
 
 /* A call into the driver blocks the loop. What asks for the end meanwhile is kept for the watchdog
  * to find, and comes to the loop afterwards. */
-static void stop_signals_mask(int how)
-{
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	(void)sigprocmask(how, &set, NULL);
-}
-
 static void on_check_timer(void *data)
 {
 	struct keeper *k = data;
-	stop_signals_mask(SIG_BLOCK);
+	capacity_mask_signals(SIG_BLOCK);
 	int result = k->check(k->data, &k->fault);
-	stop_signals_mask(SIG_UNBLOCK);
+	capacity_mask_signals(SIG_UNBLOCK);
 	if (result != 0) {
 		keeper_stop(k);
 	}
@@ -139,19 +125,11 @@ static int set_exclusive(void *data, bool exclusive, struct fault *ret_fault)
 		k->stopping ? time_min(LAST_CALL_MS, k->o->patience_ms) : k->o->patience_ms,
 		k->o->termination_log,
 		"the NVIDIA driver does not answer: setting the compute mode did not come back");
-	stop_signals_mask(SIG_BLOCK);
+	capacity_mask_signals(SIG_BLOCK);
 	int result = gpu_compute_mode_set(k->o->nvml_library, k->uuid,
 		exclusive ? COMPUTE_MODE_EXCLUSIVE_PROCESS : COMPUTE_MODE_DEFAULT, ret_fault);
-	stop_signals_mask(SIG_UNBLOCK);
+	capacity_mask_signals(SIG_UNBLOCK);
 	return result;
-}
-
-/* The loop hears them by a handler. */
-static void take_signals(struct keeper *k)
-{
-	loop_on_signal(k->loop, SIGTERM, on_keeper_signal, k);
-	loop_on_signal(k->loop, SIGINT, on_keeper_signal, k);
-	stop_signals_mask(SIG_UNBLOCK);
 }
 
 /* MPS is worth having without it: the agent says that nobody steers. */
@@ -209,7 +187,9 @@ int capacity_serve_mps(const struct capacity_options *o, const char *uuid, capac
 	loop_timer_init(&k.lookouts, k.loop, on_lookout, &k);
 	loop_timer_init(&k.wait, k.loop, on_wait_over, &k);
 	loop_timer_start_ms(&k.wait, o->mps_wait_ms);
-	take_signals(&k);
+	loop_on_signal(k.loop, SIGTERM, on_keeper_signal, &k);
+	loop_on_signal(k.loop, SIGINT, on_keeper_signal, &k);
+	capacity_mask_signals(SIG_UNBLOCK);
 	loop_run(k.loop);
 	if (k.fault.kind != FAULT_NONE) {
 		fault_copy(ret_fault, &k.fault);

@@ -61,16 +61,6 @@ static bool sample_has_device(const struct gpu_sample *sample, const char *uuid)
 	return false;
 }
 
-static void place_note(struct recall *r, struct recalled *m, const struct gpu_reading *reading)
-{
-	vec_for_each (struct recalled, other, r) {
-		other->index = other->index == reading->index ? UINT32_MAX : other->index;
-	}
-	m->index = reading->index;
-	m->device = reading->device;
-	memcpy(m->pci_bus_id, reading->pci_bus_id, sizeof m->pci_bus_id);
-}
-
 /* It is the one that was there before, as long as that one is not seen elsewhere. */
 static void name_restore(
 	const struct recall *r, const struct gpu_sample *sample, struct gpu_reading *reading)
@@ -95,9 +85,15 @@ void recall_merge(struct recall *r, struct gpu_sample *sample, struct arena *are
 		if (m != NULL) {
 			reading_merge(m, reading, arena);
 		}
-		if (m != NULL && reading->answered) {
-			place_note(r, m, reading);
+		if (m == NULL || !reading->answered) {
+			continue;
 		}
+		vec_for_each (struct recalled, other, r) {
+			other->index = other->index == reading->index ? UINT32_MAX : other->index;
+		}
+		m->index = reading->index;
+		m->device = reading->device;
+		memcpy(m->pci_bus_id, reading->pci_bus_id, sizeof m->pci_bus_id);
 	}
 }
 

@@ -82,12 +82,6 @@ struct gpu_worker *gpu_worker_create(const struct gpu_worker_config *config)
 	return w;
 }
 
-static void worker_count(
-	struct gpu_worker *w, const char *name, const char *help, const char *labels)
-{
-	metric_add(metric_get(w->config.metrics, METRIC_COUNTER, name, help, labels), 1);
-}
-
 /* --- the end of a child ----------------------------------------------------------------------- */
 
 static void tell_fault(struct gpu_worker *w, const struct fault *why)
@@ -106,8 +100,8 @@ static void child_end(struct gpu_worker *w, int64_t now_ms, const char *labels)
 	w->ended_ms = now_ms;
 	w->reap_at_ms = now_ms;
 	w->start_at_ms = now_ms + backoff_next(&w->backoff, &w->rng);
-	worker_count(w, "aliquot_agent_probe_ends_total",
-		"Processes that asked the driver and have ended, by why.", labels);
+	metric_count(w->config.metrics, "aliquot_agent_probe_ends_total",
+		"Processes that asked the driver and have ended, by why.", labels, 1);
 }
 
 /* It is gone. Why it went is told where nobody has told it yet. */
@@ -295,8 +289,8 @@ static void child_start(struct gpu_worker *w, int64_t now_ms)
 		tell_fault(w, &why);
 		return;
 	}
-	worker_count(w, "aliquot_agent_probe_starts_total",
-		"Processes that were started to ask the driver.", NULL);
+	metric_count(w->config.metrics, "aliquot_agent_probe_starts_total",
+		"Processes that were started to ask the driver.", NULL, 1);
 	w->watch = watch_create(w->config.loop, w->child.fd, WATCH_READ, on_child_ready, w);
 	w->state = STATE_IDLE;
 }
@@ -308,13 +302,6 @@ static uint32_t use_every_ms(const struct gpu_worker *w)
 		every_ms = w->config.interval_ms / 2;
 	}
 	return (uint32_t)(every_ms < UINT32_MAX ? every_ms : UINT32_MAX);
-}
-
-/* A first look brings the devices up, and is no time to try one that hung. */
-static int64_t look_timeout_ms(const struct gpu_worker *w)
-{
-	int64_t ms = w->met ? w->config.deadline_ms : w->config.first_deadline_ms;
-	return w->hangs.tried != HANG_NO_DEVICE ? time_min(ms, HANG_TRY_MS) : ms;
 }
 
 /* The socket takes the few bytes of a question, unless the child is gone: then its end says so. */
@@ -330,7 +317,10 @@ static void worker_ask(struct gpu_worker *w, int64_t now_ms)
 	w->at = w->hung_on = HANG_NO_DEVICE;
 	w->began_ms = now_ms;
 	w->next_at_ms = now_ms + w->config.interval_ms;
-	w->answer_by_ms = now_ms + look_timeout_ms(w);
+	int64_t timeout_ms = w->met ? w->config.deadline_ms : w->config.first_deadline_ms;
+	/* A first look brings the devices up, and is no time to try one that hung. */
+	bool tries = w->hangs.tried != HANG_NO_DEVICE;
+	w->answer_by_ms = now_ms + (tries ? time_min(timeout_ms, HANG_TRY_MS) : timeout_ms);
 }
 
 void gpu_worker_step(struct gpu_worker *w, int64_t now_ms)

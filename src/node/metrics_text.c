@@ -345,15 +345,6 @@ static bool device_is_named(const struct writer *w, uint32_t device)
 	return w->sample->devices[device].device.identity.uuid[0] != '\0';
 }
 
-static int64_t count_unknown(const struct writer *w)
-{
-	int64_t count = 0;
-	for (uint32_t d = 0; d < w->usage->device_count; d++) {
-		count += !device_is_named(w, d);
-	}
-	return count;
-}
-
 static int64_t own_figure(const struct writer *w, const struct family *f, uint32_t device)
 {
 	const struct device_use *d = &w->usage->devices[device];
@@ -384,7 +375,11 @@ static void write_own(struct writer *w)
 		}
 	}
 	write_lost_by(w);
-	write_metric_line(w, &unknown, "", count_unknown(w));
+	int64_t nameless = 0;
+	for (uint32_t d = 0; d < w->usage->device_count; d++) {
+		nameless += !device_is_named(w, d);
+	}
+	write_metric_line(w, &unknown, "", nameless);
 	write_metric_line(w, &host_pid, "", w->usage->host_pid_missing);
 	write_metric_line(w, &left_out, "",
 		!w->pods || w->cut || w->usage->incomplete ||
@@ -470,8 +465,6 @@ void exposition_count(struct metric_registry *registry, const struct gpu_sample 
 			sample->errors},
 	};
 	for (size_t i = 0; i < COUNT_OF(counters); i++) {
-		metric_add(metric_get(registry, METRIC_COUNTER, counters[i].name, counters[i].help,
-				   NULL),
-			counters[i].more);
+		metric_count(registry, counters[i].name, counters[i].help, NULL, counters[i].more);
 	}
 }

@@ -1,72 +1,53 @@
-/* The node's pods: each with an arena of its own, found by uid through a map. */
+/* The node's pods: each with an arena of its own, found by uid in a table. */
 #include "node/node_pods.h"
 
 #include <stdlib.h>
 
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/table.h"
 
 #define POD_BLOCK_BYTES 512
 /* Of a static pod's name in a cgroup. A uid is longer: nobody is found by another's. */
 #define HASH_CHARS 32
 
 struct held {
+	struct table_row row; /* its name is the pod's uid, which has no namespace */
 	struct node_pod pod;
 	struct arena arena; /* owns the pod's text */
 	struct arena told;  /* owns what the kubelet said of it */
-	uint32_t mark;	    /* of the relist that saw it last */
 	uint64_t since;	    /* the last question before it was known */
 	uint64_t heard;	    /* the last question that its name was told to */
 };
 
 struct node_pods {
-	struct {
-		VEC_FIELDS(struct held *);
-	} all; /* owned */
-	struct map by_uid;
-	uint32_t mark;
+	struct table all;
 	uint64_t asked; /* questions to the kubelet */
 };
 
-static bool node_pod_is(const void *owner, uint32_t slot, const void *key)
+static void on_pod_dropped(void *data, struct table_row *row)
 {
-	const struct node_pods *p = owner;
-	return text_equals(p->all.items[slot]->pod.uid, key);
-}
-
-struct node_pods *node_pods_create(void)
-{
-	struct node_pods *p = xcalloc(1, sizeof *p);
-	map_init(&p->by_uid, node_pod_is, p);
-	return p;
-}
-
-static void held_free(struct held *h)
-{
+	struct held *h = (struct held *)(void *)row;
+	(void)data;
 	arena_finish(&h->arena);
 	arena_finish(&h->told);
 	free(h);
 }
 
+struct node_pods *node_pods_create(void)
+{
+	struct node_pods *p = xcalloc(1, sizeof *p);
+	table_init(&p->all, on_pod_dropped, p);
+	return p;
+}
+
 void node_pods_destroy(struct node_pods *p)
 {
-	if (p == NULL) {
-		return;
+	if (p != NULL) {
+		table_finish(&p->all);
+		free(p);
 	}
-	vec_for_each (struct held *, h, &p->all) {
-		held_free(*h);
-	}
-	VEC_FINISH(&p->all);
-	map_finish(&p->by_uid);
-	free(p);
 }
 
 /* --- changes ---------------------------------------------------------------------------------- */
-
-static const char *copy_or_null(struct arena *a, const char *text)
-{
-	return text != NULL ? arena_strdup(a, text) : NULL;
-}
 
 static void copy_lists(struct arena *a, struct node_pod *to, const struct node_pod *from)
 {
@@ -75,14 +56,14 @@ static void copy_lists(struct arena *a, struct node_pod *to, const struct node_p
 	to->containers = ARENA_ARRAY(a, struct node_container, to->container_count + 1);
 	for (uint32_t i = 0; i < to->container_count; i++) {
 		to->containers[i] = (struct node_container){
-			.name = copy_or_null(a, from->containers[i].name),
-			.id = copy_or_null(a, from->containers[i].id),
+			.name = arena_strdup(a, from->containers[i].name),
+			.id = arena_strdup(a, from->containers[i].id),
 		};
 	}
 	to->uuid_count = from->uuid_count < NODE_UUIDS_MAX ? from->uuid_count : NODE_UUIDS_MAX;
 	to->uuids = ARENA_ARRAY(a, const char *, to->uuid_count + 1);
 	for (uint32_t i = 0; i < to->uuid_count; i++) {
-		to->uuids[i] = copy_or_null(a, from->uuids[i]);
+		to->uuids[i] = arena_strdup(a, from->uuids[i]);
 	}
 }
 
@@ -92,30 +73,37 @@ static struct held *held_make(const struct node_pod *pod)
 	struct arena *a = &h->arena;
 	a->block_bytes = h->told.block_bytes = POD_BLOCK_BYTES;
 	h->pod = *pod;
-	h->pod.uid = copy_or_null(a, pod->uid);
+	h->pod.uid = arena_strdup(a, pod->uid);
 	h->pod.ns = arena_strdup(a, text_or(pod->ns, ""));
 	h->pod.name = arena_strdup(a, text_or(pod->name, ""));
-	h->pod.config_hash = copy_or_null(a, pod->config_hash);
-	h->pod.gpu_container = copy_or_null(a, pod->gpu_container);
-	h->pod.mps_threads = copy_or_null(a, pod->mps_threads);
-	h->pod.mps_memory = copy_or_null(a, pod->mps_memory);
+	h->pod.config_hash = arena_strdup(a, pod->config_hash);
+	h->pod.gpu_container = arena_strdup(a, pod->gpu_container);
+	h->pod.mps_threads = arena_strdup(a, pod->mps_threads);
+	h->pod.mps_memory = arena_strdup(a, pod->mps_memory);
 	h->pod.seen = NULL;
 	h->pod.seen_count = 0;
 	h->pod.told = NULL;
 	h->pod.told_count = 0;
 	copy_lists(a, &h->pod, pod);
+	h->row.ns = "";
+	h->row.name = h->pod.uid;
 	return h;
 }
 
-static uint32_t node_pod_slot(const struct node_pods *p, const char *uid)
+static struct held *held_at(const struct node_pods *p, size_t i)
 {
-	return map_find(&p->by_uid, hash_text(uid), uid);
+	return (struct held *)(void *)p->all.rows.items[i];
+}
+
+static struct held *held_find(const struct node_pods *p, const char *uid)
+{
+	return text_empty(uid) ? NULL : (struct held *)(void *)table_find(&p->all, "", uid);
 }
 
 static struct held *held_named(const struct node_pods *p, const char *ns, const char *name)
 {
-	for (size_t i = 0; i < p->all.count; i++) {
-		struct held *h = p->all.items[i];
+	for (size_t i = 0; i < p->all.rows.count; i++) {
+		struct held *h = held_at(p, i);
 		if (text_equals(h->pod.ns, ns) && text_equals(h->pod.name, name)) {
 			return h;
 		}
@@ -132,24 +120,7 @@ static void see(struct held *h, const char *uuid)
 	if (pod->seen == NULL) {
 		pod->seen = ARENA_ARRAY(&h->arena, const char *, NODE_UUIDS_MAX);
 	}
-	pod->seen[pod->seen_count++] = copy_or_null(&h->arena, uuid);
-}
-
-static void keep_seen(struct held *h, const struct held *former)
-{
-	for (uint32_t i = 0; i < former->pod.seen_count; i++) {
-		see(h, former->pod.seen[i]);
-	}
-}
-
-static void keep_told(struct held *h, struct held *former)
-{
-	h->told = former->told;
-	h->pod.told = former->pod.told;
-	h->pod.told_count = former->pod.told_count;
-	h->since = former->since;
-	h->heard = former->heard;
-	former->told = (struct arena){0};
+	pod->seen[pod->seen_count++] = arena_strdup(&h->arena, uuid);
 }
 
 void node_pods_ask(struct node_pods *p)
@@ -177,8 +148,8 @@ static void held_set_devices(struct held *h, const struct node_device *devices, 
 	arena_reset(&h->told);
 	struct node_device *told = ARENA_ARRAY(&h->told, struct node_device, n + 1);
 	for (uint32_t i = 0; i < n; i++) {
-		told[i] = (struct node_device){.uuid = copy_or_null(&h->told, devices[i].uuid),
-			.container = copy_or_null(&h->told, devices[i].container)};
+		told[i] = (struct node_device){.uuid = arena_strdup(&h->told, devices[i].uuid),
+			.container = arena_strdup(&h->told, devices[i].container)};
 	}
 	h->pod.told = told;
 	h->pod.told_count = n;
@@ -200,101 +171,96 @@ void node_pods_told(struct node_pods *p, const char *ns, const char *name,
 
 void node_pods_saw(struct node_pods *p, const char *uid, const char *uuid)
 {
-	uint32_t slot = text_empty(uid) ? MAP_NONE : node_pod_slot(p, uid);
-	if (slot != MAP_NONE) {
-		see(p->all.items[slot], uuid);
+	struct held *h = held_find(p, uid);
+	if (h != NULL) {
+		see(h, uuid);
 	}
+}
+
+/* What was seen and told of the pod goes on. */
+static void held_replace(struct node_pods *p, struct held *former, struct held *h)
+{
+	for (uint32_t i = 0; i < former->pod.seen_count; i++) {
+		see(h, former->pod.seen[i]);
+	}
+	h->told = former->told;
+	former->told = (struct arena){0};
+	h->pod.told = former->pod.told;
+	h->pod.told_count = former->pod.told_count;
+	h->since = former->since;
+	h->heard = former->heard;
+	h->row.at = former->row.at;
+	h->row.mark = p->all.mark;
+	p->all.rows.items[h->row.at] = &h->row;
+	on_pod_dropped(p, &former->row);
 }
 
 bool node_pods_set(struct node_pods *p, const struct node_pod *pod)
 {
-	uint32_t slot = text_empty(pod->uid) ? MAP_NONE : node_pod_slot(p, pod->uid);
-	if (text_empty(pod->uid) || (slot == MAP_NONE && p->all.count >= NODE_PODS_MAX)) {
+	struct held *former = held_find(p, pod->uid);
+	if (text_empty(pod->uid) || (former == NULL && p->all.rows.count >= NODE_PODS_MAX)) {
 		return false;
 	}
 	/* Made first: what it is copied from may be of this very table. */
 	struct held *h = held_make(pod);
-	h->mark = p->mark;
 	h->since = p->asked;
-	if (slot != MAP_NONE) {
-		keep_seen(h, p->all.items[slot]);
-		keep_told(h, p->all.items[slot]);
-		held_free(p->all.items[slot]);
-		p->all.items[slot] = h;
+	if (former != NULL) {
+		held_replace(p, former, h);
 	} else {
-		VEC_PUSH(&p->all, h);
-		map_put(&p->by_uid, hash_text(h->pod.uid), (uint32_t)p->all.count - 1);
+		table_add(&p->all, &h->row);
 	}
 	return true;
 }
 
-static void node_pod_remove(struct node_pods *p, uint32_t slot)
-{
-	uint32_t last = (uint32_t)p->all.count - 1;
-	struct held *gone = p->all.items[slot];
-	map_remove(&p->by_uid, hash_text(gone->pod.uid), slot);
-	if (slot != last) {
-		uint64_t hash = hash_text(p->all.items[last]->pod.uid);
-		map_remove(&p->by_uid, hash, last);
-		map_put(&p->by_uid, hash, slot);
-	}
-	VEC_REMOVE_SWAP(&p->all, slot);
-	held_free(gone);
-}
-
 void node_pods_remove(struct node_pods *p, const char *uid)
 {
-	uint32_t slot = text_empty(uid) ? MAP_NONE : node_pod_slot(p, uid);
-	if (slot != MAP_NONE) {
-		node_pod_remove(p, slot);
+	struct held *h = held_find(p, uid);
+	if (h != NULL) {
+		table_remove(&p->all, &h->row);
 	}
 }
 
 void node_pods_relist_begin(struct node_pods *p)
 {
-	p->mark++;
+	p->all.mark++;
 }
 
 void node_pods_keep(struct node_pods *p, const char *uid)
 {
-	uint32_t slot = text_empty(uid) ? MAP_NONE : node_pod_slot(p, uid);
-	if (slot != MAP_NONE) {
-		p->all.items[slot]->mark = p->mark;
+	struct held *h = held_find(p, uid);
+	if (h != NULL) {
+		h->row.mark = p->all.mark;
 	}
 }
 
 void node_pods_relist_end(struct node_pods *p)
 {
-	for (uint32_t i = (uint32_t)p->all.count; i-- > 0;) {
-		if (p->all.items[i]->mark != p->mark) {
-			node_pod_remove(p, i);
-		}
-	}
+	table_sweep(&p->all);
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
 
 uint32_t node_pods_count(const struct node_pods *p)
 {
-	return (uint32_t)p->all.count;
+	return (uint32_t)p->all.rows.count;
 }
 
 const struct node_pod *node_pods_at(const struct node_pods *p, uint32_t i)
 {
-	return &p->all.items[i]->pod;
+	return &held_at(p, i)->pod;
 }
 
 const struct node_pod *node_pods_find(const struct node_pods *p, const char *uid)
 {
-	uint32_t slot = text_empty(uid) ? MAP_NONE : node_pod_slot(p, uid);
-	return slot != MAP_NONE ? &p->all.items[slot]->pod : NULL;
+	const struct held *h = held_find(p, uid);
+	return h != NULL ? &h->pod : NULL;
 }
 
 static const struct node_pod *by_hash(const struct node_pods *p, const char *hash)
 {
 	const struct node_pod *found = NULL;
-	for (size_t i = 0; i < p->all.count; i++) {
-		const struct node_pod *pod = &p->all.items[i]->pod;
+	for (size_t i = 0; i < p->all.rows.count; i++) {
+		const struct node_pod *pod = &held_at(p, i)->pod;
 		if (!text_equals(pod->config_hash, hash)) {
 			continue;
 		}

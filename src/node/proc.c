@@ -113,13 +113,6 @@ static int compare_leading_pid(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static const struct known *find_known(const struct procs *p, uint32_t pid)
-{
-	return p->known.count == 0 ? NULL
-				   : bsearch(&pid, p->known.items, p->known.count,
-					     sizeof *p->known.items, compare_leading_pid);
-}
-
 static enum place_kind look_anew(
 	const struct procs *p, uint32_t pid, int64_t start, struct cgroup_name *ret_name)
 {
@@ -143,7 +136,10 @@ static enum place_kind look_at_process(
 	if (ret_known->start * 1000 / p->ticks_per_s > began_ms) {
 		return PLACE_GONE;
 	}
-	const struct known *known = find_known(p, pid);
+	const struct known *known = p->known.count == 0
+					    ? NULL
+					    : bsearch(&pid, p->known.items, p->known.count,
+						      sizeof *p->known.items, compare_leading_pid);
 	if (known != NULL && known->start == ret_known->start) {
 		ret_known->name = known->name;
 		return PLACE_POD;
@@ -193,16 +189,6 @@ static void judge_namespace(struct procs *p, const struct places *places)
 	p->host_pid_missing = p->host_pid_missing || again;
 }
 
-static void remember_gone(struct procs *p, const struct places *places)
-{
-	VEC_CLEAR(&p->gone);
-	for (uint32_t i = 0; i < places->count; i++) {
-		if (places->items[i].kind == PLACE_GONE) {
-			VEC_PUSH(&p->gone, places->items[i].pid);
-		}
-	}
-}
-
 bool procs_ask(struct procs *p, uint32_t pid, struct cgroup_name *ret_name)
 {
 	return read_cgroup(p, pid, ret_name) == PLACE_POD;
@@ -229,7 +215,12 @@ void procs_look(struct procs *p, const struct gpu_sample *sample, int64_t began_
 		}
 	}
 	judge_namespace(p, &places);
-	remember_gone(p, &places);
+	VEC_CLEAR(&p->gone);
+	for (uint32_t i = 0; i < places.count; i++) {
+		if (places.items[i].kind == PLACE_GONE) {
+			VEC_PUSH(&p->gone, places.items[i].pid);
+		}
+	}
 	VEC_CLEAR(&p->known);
 	VEC_RESERVE(&p->known, pod_count);
 	for (size_t i = 0; i < pod_count; i++) {

@@ -1,5 +1,5 @@
 /* What a killed pod of mode MPS left, as one of mode None finds it. */
-#include "capacity_mode.h"
+#include "capacity_common.h"
 
 #include "../gpu/stub_library.h"
 
