@@ -38,9 +38,8 @@ static int64_t boot_time_of(int64_t mono_ms)
 
 static void agent_count_look(struct agent *a, const char *labels)
 {
-	metric_add(metric_get(a->metrics, METRIC_COUNTER, "aliquot_agent_looks_total",
-			   "Looks at all devices, by how they ended.", labels),
-		1);
+	metric_count(a->metrics, "aliquot_agent_looks_total",
+		"Looks at all devices, by how they ended.", labels, 1);
 }
 
 static void agent_on_sample(void *data, const struct gpu_sample *sample)
@@ -167,16 +166,6 @@ static void agent_on_identity(void *data, const struct tls_identity *identity)
 	pages_show(data, identity);
 }
 
-static void ask_for_key(struct agent *a)
-{
-	struct own_key_config config = {.kube = link_kube(a->link),
-		.node = a->options.node,
-		.on_identity = agent_on_identity,
-		.data = a,
-		.seed = rng_system_seed()};
-	a->own_key = a->options.own_key ? own_key_create(&config) : NULL;
-}
-
 static int ask_kubelet(struct agent *a, struct fault *ret_fault)
 {
 	if (text_empty(a->options.kubelet_socket)) {
@@ -211,7 +200,13 @@ static int agent_init(struct agent *a, struct fault *ret_fault)
 	if (a->link == NULL) {
 		return -1;
 	}
-	ask_for_key(a);
+	if (a->options.own_key) {
+		a->own_key = own_key_create(&(struct own_key_config){.kube = link_kube(a->link),
+			.node = a->options.node,
+			.on_identity = agent_on_identity,
+			.data = a,
+			.seed = rng_system_seed()});
+	}
 	a->pods = node_pods_create();
 	a->watch =
 		watch_pods_create(link_kube(a->link), a->options.node, a->pods, rng_system_seed());

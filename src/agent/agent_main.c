@@ -43,43 +43,33 @@ static int agent_usage_fault(const char *what, const char *value)
 	return EXIT_USAGE;
 }
 
+/* From OPTION_TEXT on an option is a text, and its number says which of the options it is. */
 enum {
-	OPTION_NODE = 256,
-	OPTION_POD_UID,
-	OPTION_LISTEN,
-	OPTION_STATE_LISTEN,
-	OPTION_TLS,
-	OPTION_OWN_KEY,
+	OPTION_OWN_KEY = 256,
 	OPTION_INTERVAL,
-	OPTION_NVML,
-	OPTION_PROC,
-	OPTION_CGROUP,
-	OPTION_MPS_ROOT,
-	OPTION_KUBELET,
-	OPTION_RESOURCES,
-	OPTION_KUBECONFIG,
-	OPTION_CONTEXT,
 	OPTION_SMALL,
 	OPTION_UID_LABEL,
 	OPTION_LEVEL,
+	OPTION_TEXT
 };
+#define TEXT(member) OPTION_TEXT + (int)offsetof(struct agent_options, member)
 
 static const struct option long_options[] = {
-	{"node-name", required_argument, NULL, OPTION_NODE},
-	{"pod-uid", required_argument, NULL, OPTION_POD_UID},
-	{"listen", required_argument, NULL, OPTION_LISTEN},
-	{"state-listen", required_argument, NULL, OPTION_STATE_LISTEN},
-	{"tls-dir", required_argument, NULL, OPTION_TLS},
+	{"node-name", required_argument, NULL, TEXT(node)},
+	{"pod-uid", required_argument, NULL, TEXT(pod_uid)},
+	{"listen", required_argument, NULL, TEXT(listen)},
+	{"state-listen", required_argument, NULL, TEXT(state_listen)},
+	{"tls-dir", required_argument, NULL, TEXT(tls_dir)},
 	{"own-key", no_argument, NULL, OPTION_OWN_KEY},
 	{"interval-seconds", required_argument, NULL, OPTION_INTERVAL},
-	{"nvml-library", required_argument, NULL, OPTION_NVML},
-	{"proc-root", required_argument, NULL, OPTION_PROC},
-	{"cgroup-root", required_argument, NULL, OPTION_CGROUP},
-	{"mps-root", required_argument, NULL, OPTION_MPS_ROOT},
-	{"kubelet-socket", required_argument, NULL, OPTION_KUBELET},
-	{"gpu-resources", required_argument, NULL, OPTION_RESOURCES},
-	{"kubeconfig", required_argument, NULL, OPTION_KUBECONFIG},
-	{"context", required_argument, NULL, OPTION_CONTEXT},
+	{"nvml-library", required_argument, NULL, TEXT(nvml_library)},
+	{"proc-root", required_argument, NULL, TEXT(proc_root)},
+	{"cgroup-root", required_argument, NULL, TEXT(cgroup_root)},
+	{"mps-root", required_argument, NULL, TEXT(mps_root)},
+	{"kubelet-socket", required_argument, NULL, TEXT(kubelet_socket)},
+	{"gpu-resources", required_argument, NULL, TEXT(gpu_resources)},
+	{"kubeconfig", required_argument, NULL, TEXT(kubeconfig)},
+	{"context", required_argument, NULL, TEXT(context)},
 	{"small-hostname", no_argument, NULL, OPTION_SMALL},
 	{"pod-uid-label", no_argument, NULL, OPTION_UID_LABEL},
 	{"log-level", required_argument, NULL, OPTION_LEVEL},
@@ -87,48 +77,12 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-/* Where an option's text goes; NULL: it is no text. */
-static const char **text_option(struct agent_options *o, int option)
-{
-	switch (option) {
-	case OPTION_NODE:
-		return &o->node;
-	case OPTION_POD_UID:
-		return &o->pod_uid;
-	case OPTION_LISTEN:
-		return &o->listen;
-	case OPTION_STATE_LISTEN:
-		return &o->state_listen;
-	case OPTION_TLS:
-		return &o->tls_dir;
-	case OPTION_NVML:
-		return &o->nvml_library;
-	case OPTION_PROC:
-		return &o->proc_root;
-	case OPTION_CGROUP:
-		return &o->cgroup_root;
-	case OPTION_MPS_ROOT:
-		return &o->mps_root;
-	case OPTION_KUBELET:
-		return &o->kubelet_socket;
-	case OPTION_RESOURCES:
-		return &o->gpu_resources;
-	case OPTION_KUBECONFIG:
-		return &o->kubeconfig;
-	case OPTION_CONTEXT:
-		return &o->context;
-	default:
-		return NULL;
-	}
-}
-
 /* Returns -1 to go on, or an exit status. */
 static int agent_option(struct agent_options *o, int option)
 {
-	const char **text = text_option(o, option);
 	int64_t seconds;
-	if (text != NULL) {
-		*text = optarg;
+	if (option >= OPTION_TEXT) {
+		*(const char **)(void *)((char *)o + (option - OPTION_TEXT)) = optarg;
 		return -1;
 	}
 	switch (option) {
@@ -168,11 +122,7 @@ int agent_main(int argc, char **argv)
 	struct agent_options options;
 	agent_options_init(&options);
 	optind = 0; /* getopt starts anew, whoever used it before */
-	for (;;) {
-		int option = getopt_long(argc, argv, "h", long_options, NULL);
-		if (option == -1) {
-			break;
-		}
+	for (int option; (option = getopt_long(argc, argv, "h", long_options, NULL)) != -1;) {
 		int status = agent_option(&options, option);
 		if (status >= 0) {
 			return status;

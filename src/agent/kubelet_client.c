@@ -74,10 +74,8 @@ static void pod_resources_take(struct kubelet *k, const struct pod_resources *al
 
 static void count_end(struct kubelet *k, const char *labels)
 {
-	metric_add(metric_get(k->c.metrics, METRIC_COUNTER, "aliquot_agent_kubelet_asks_total",
-			   "Questions to the kubelet which pod has which GPU, by how they ended.",
-			   labels),
-		1);
+	metric_count(k->c.metrics, "aliquot_agent_kubelet_asks_total",
+		"Questions to the kubelet which pod has which GPU, by how they ended.", labels, 1);
 }
 
 static void on_heard(struct kubelet *k, const struct pod_resources *all)
@@ -203,21 +201,16 @@ void kubelet_destroy(struct kubelet *k)
 	}
 }
 
-static void kubelet_gauge(struct kubelet *k, const char *name, const char *help, int64_t value)
-{
-	metric_set(metric_get(k->c.metrics, METRIC_GAUGE, name, help, NULL), value);
-}
-
 void kubelet_gauges(struct kubelet *k)
 {
-	kubelet_gauge(k, "aliquot_agent_kubelet_up",
+	metric_gauge(k->c.metrics, "aliquot_agent_kubelet_up",
 		"1 while the kubelet tells which pod has which GPU; absent where it is not asked.",
 		k->heard ? 1 : 0);
-	kubelet_gauge(k, "aliquot_agent_kubelet_mig_devices",
+	metric_gauge(k->c.metrics, "aliquot_agent_kubelet_mig_devices",
 		"Instances of MIG that the kubelet gave to pods, which are not told apart here.",
 		k->mig);
-	kubelet_gauge(k, "aliquot_agent_kubelet_odd_devices",
+	metric_gauge(k->c.metrics, "aliquot_agent_kubelet_odd_devices",
 		"GPUs that the kubelet names by something else than a UUID.", k->odd);
-	kubelet_gauge(k, "aliquot_agent_capacity_elsewhere",
+	metric_gauge(k->c.metrics, "aliquot_agent_capacity_elsewhere",
 		"Capacity pods that hold another GPU than the kubelet gave to them.", k->elsewhere);
 }

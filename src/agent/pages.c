@@ -68,27 +68,22 @@ static void page_readyz(void *data, const struct server_request *r, struct serve
 
 /* --- metrics ---------------------------------------------------------------------------------- */
 
-static void agent_gauge(struct agent *a, const char *name, const char *help, int64_t value)
-{
-	metric_set(metric_get(a->metrics, METRIC_GAUGE, name, help, NULL), value);
-}
-
 static void update_gauges(struct agent *a, bool seen)
 {
-	agent_gauge(a, "aliquot_agent_driver_up", "1 while the driver answers.",
+	metric_gauge(a->metrics, "aliquot_agent_driver_up", "1 while the driver answers.",
 		seen && a->look.why.kind == FAULT_NONE ? 1 : 0);
-	agent_gauge(a, "aliquot_agent_pods", "Pods of this node that the API server has told.",
-		node_pods_count(a->pods));
-	agent_gauge(a, "aliquot_agent_pods_synced", "1 once all of them were told.",
+	metric_gauge(a->metrics, "aliquot_agent_pods",
+		"Pods of this node that the API server has told.", node_pods_count(a->pods));
+	metric_gauge(a->metrics, "aliquot_agent_pods_synced", "1 once all of them were told.",
 		watch_pods_synced(a->watch) ? 1 : 0);
-	agent_gauge(a, "aliquot_agent_pods_stale",
+	metric_gauge(a->metrics, "aliquot_agent_pods_stale",
 		"1 while the API server is not heard: pods are those that were known last.",
 		watch_pods_stale(a->watch) ? 1 : 0);
-	agent_gauge(a, "aliquot_agent_compute_modes_left",
+	metric_gauge(a->metrics, "aliquot_agent_compute_modes_left",
 		"GPUs that a killed MPS daemon left in a mode for one process at a time.",
 		left_count(&a->left));
-	agent_gauge(a, "aliquot_agent_state_served", "1 once there is a certificate for /v1/state.",
-		a->state != NULL ? 1 : 0);
+	metric_gauge(a->metrics, "aliquot_agent_state_served",
+		"1 once there is a certificate for /v1/state.", a->state != NULL ? 1 : 0);
 }
 
 static void page_metrics(void *data, const struct server_request *r, struct server_reply *reply)
@@ -162,10 +157,9 @@ static void page_state(void *data, const struct server_request *r, struct server
 		reply->status = 503;
 		str_append_format(&reply->body, "%s\n", f.message);
 	}
-	metric_add(metric_get(a->metrics, METRIC_COUNTER, "aliquot_agent_state_answers_total",
-			   "Answers of /v1/state; unknown: it could not see everything.",
-			   reply->status == 200 ? "answer=\"state\"" : "answer=\"unknown\""),
-		1);
+	metric_count(a->metrics, "aliquot_agent_state_answers_total",
+		"Answers of /v1/state; unknown: it could not see everything.",
+		reply->status == 200 ? "answer=\"state\"" : "answer=\"unknown\"", 1);
 }
 
 /* --- the doors -------------------------------------------------------------------------------- */

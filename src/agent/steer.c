@@ -99,11 +99,6 @@ const struct mps_fleet *steer_fleet(const struct steer *s)
 	return s->fleet;
 }
 
-static void steer_gauge(struct steer *s, const char *name, const char *help, int64_t value)
-{
-	metric_set(metric_get(s->c.metrics, METRIC_GAUGE, name, help, NULL), value);
-}
-
 void steer_gauges(struct steer *s)
 {
 	int64_t daemons[MPS_STATES] = {0}, clients = 0, pending = 0, unread = 0;
@@ -125,13 +120,13 @@ void steer_gauges(struct steer *s)
 				   "MPS daemons of this node's GPUs, by state.", label),
 			daemons[state]);
 	}
-	steer_gauge(s, "aliquot_agent_mps_clients", "Processes that are clients of MPS daemons.",
-		clients);
-	steer_gauge(s, "aliquot_agent_mps_pending_restart",
+	metric_gauge(s->c.metrics, "aliquot_agent_mps_clients",
+		"Processes that are clients of MPS daemons.", clients);
+	metric_gauge(s->c.metrics, "aliquot_agent_mps_pending_restart",
 		"Clients of MPS whose limits are not their pod's until their container is "
 		"started again.",
 		pending);
-	steer_gauge(s, "aliquot_agent_mps_unread_limits",
+	metric_gauge(s->c.metrics, "aliquot_agent_mps_unread_limits",
 		"Clients of MPS whose limits could not be read.", unread);
 }
 
@@ -146,7 +141,6 @@ void steer_gauge_unsteered(
 						       : NULL;
 		unsteered += keeps_daemon(pod) && (status == NULL || status->state == MPS_UNSAID);
 	}
-	metric_set(metric_get(metrics, METRIC_GAUGE, "aliquot_agent_mps_unsteered",
-			   "GPUs in mode MPS whose daemon this agent cannot reach.", NULL),
-		unsteered);
+	metric_gauge(metrics, "aliquot_agent_mps_unsteered",
+		"GPUs in mode MPS whose daemon this agent cannot reach.", unsteered);
 }

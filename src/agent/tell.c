@@ -27,15 +27,6 @@ static enum ill_cause ill_cause_of(const struct gpu_reading *r)
 	return r->ill_xid != 0 ? ILL_HEARD : ILL_ASKED;
 }
 
-static void tell_memory(const struct gpu_reading *r, struct device_state *d)
-{
-	int64_t total = r->figures[FIGURE_FB_TOTAL], used = r->figures[FIGURE_FB_USED];
-	if (r->answered && total > 0 && used >= 0 && used <= total) {
-		d->total_mib = total >> 20;
-		d->used_mib = used >> 20;
-	}
-}
-
 static void tell_mps(const struct mps_fleet *mps, struct arena *arena, struct device_state *d)
 {
 	const struct mps_status *s = mps != NULL ? mps_fleet_status(mps, d->uuid) : NULL;
@@ -67,7 +58,11 @@ static int tell_devices(
 			d->why = left_why(t->left, d->uuid);
 		}
 		d->cause = d->why != NULL ? ill_cause_of(r) : ILL_ASKED;
-		tell_memory(r, d);
+		int64_t total = r->figures[FIGURE_FB_TOTAL], used = r->figures[FIGURE_FB_USED];
+		if (r->answered && total > 0 && used >= 0 && used <= total) {
+			d->total_mib = total >> 20;
+			d->used_mib = used >> 20;
+		}
 		tell_mps(t->mps, arena, d);
 	}
 	return 0;
@@ -106,11 +101,6 @@ static bool is_blind(const struct tell *t)
 	return blind;
 }
 
-static bool may_use(const struct node_pod *pod)
-{
-	return pod->tenant || pod->capacity || pod->gpus > 0;
-}
-
 /* The pods that are there and may use a device, and whoever has a process on one. Of a pod that the
  * API server does not know, any more or yet, it cannot be told: it is listed. */
 static int tell_pods(
@@ -122,7 +112,7 @@ static int tell_pods(
 	for (uint32_t i = 0; i < t->present->count; i++) {
 		const char *name = t->present->names[i];
 		const struct node_pod *pod = node_pods_of_cgroup(t->pods, name);
-		if (pod == NULL || blind || may_use(pod)) {
+		if (pod == NULL || blind || pod->tenant || pod->capacity || pod->gpus > 0) {
 			uids[count++] = pod != NULL ? pod->uid : name;
 		}
 	}
