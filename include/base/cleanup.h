@@ -29,11 +29,12 @@ static inline void *take_pointer(void *slot)
 #define TAKE(p) ((__typeof__(p))take_pointer(&(p)))
 
 /* For CLEANUP on a descriptor; -1: there is none. */
-static inline void cleanup_fd(const int *fd)
+static inline void cleanup_fd(int *fd)
 {
 	extern int close(int number);
 	if (*fd >= 0) {
 		(void)close(*fd);
+		*fd = -1;
 	}
 }
 

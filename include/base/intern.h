@@ -4,7 +4,6 @@
 #define BASE_INTERN_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 struct intern;
 

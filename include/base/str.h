@@ -49,6 +49,8 @@ static inline const char *str_text(const struct str *s)
 {
 	return s->p != NULL ? s->p : "";
 }
+/* Everything but the unreserved characters of RFC 3986 becomes %XX. */
+void str_append_escaped(struct str *s, const char *text);
 /* JSON string escapes, quotes included; bytes that are not UTF-8 become U+FFFD. */
 bool str_append_json(struct str *s, const char *p, size_t n);
 

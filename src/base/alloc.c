@@ -3,9 +3,6 @@
 
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ARENA_ALIGN 16
 

@@ -1,10 +1,6 @@
 /* The system's clocks, RFC 3339, and back-off. */
 #include "base/clock.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-
 #include "base/rand.h"
 #include "base/str.h"
 

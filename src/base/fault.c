@@ -2,8 +2,6 @@
 #include "base/fault.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 int fault_set(struct fault *f, enum fault_kind kind, const char *format, ...)
 {

@@ -1,9 +1,6 @@
 /* Interned strings: counted copies, found by content. */
 #include "base/intern.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"

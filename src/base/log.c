@@ -2,7 +2,6 @@
 #include "base/log.h"
 
 #include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"

@@ -2,8 +2,6 @@
 #include "base/map.h"
 
 #include <endian.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 

@@ -1,8 +1,6 @@
 /* The metrics registry: few series, found once, kept as handles. */
 #include "base/metric.h"
 
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"

@@ -1,8 +1,6 @@
 /* SHA-256, block by block. */
 #include "base/sha256.h"
 
-#include <string.h>
-
 #define BLOCK 64
 
 /* The first 32 bits of the fractions of the cube roots of the first 64 primes. */

@@ -4,7 +4,6 @@
 #include "base/squeeze.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #define LITERALS_MAX 128
 #define REPEAT	     0x80

@@ -1,9 +1,6 @@
 /* Text with a limit from birth, and strict looks at it. */
 #include "base/str.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/alloc.h"
 
 void str_finish(struct str *s)
@@ -171,6 +168,19 @@ static void append_escaped(struct str *s, unsigned char c)
 	default:
 		str_append_format(s, "\\u%04x", c);
 		break;
+	}
+}
+
+void str_append_escaped(struct str *s, const char *text)
+{
+	for (const char *p = text; *p != '\0'; p++) {
+		bool unreserved = (*p >= 'A' && *p <= 'Z') || (*p >= 'a' && *p <= 'z') ||
+				  (*p >= '0' && *p <= '9') || strchr("-._~", *p) != NULL;
+		if (unreserved) {
+			str_append_char(s, *p);
+		} else {
+			str_append_format(s, "%%%02X", (unsigned)(unsigned char)*p);
+		}
 	}
 }
 

@@ -1,10 +1,6 @@
 /* An array of records, and an index of their names. */
 #include "base/table.h"
 
-#include <string.h>
-
-#include "base/alloc.h"
-
 struct name_key {
 	const char *ns, *name;
 };

@@ -1,8 +1,6 @@
 /* Growth of vectors, in one place. */
 #include "base/vec.h"
 
-#include <stdlib.h>
-
 #include "base/alloc.h"
 
 void *vec_grow(void *items, size_t *room, size_t need, size_t item_size)

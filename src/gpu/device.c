@@ -1,9 +1,6 @@
 /* See device.h. */
 #include "device.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Usable bytes: the total less what the driver keeps for itself, which only the second version
  * tells. 0: it has none of its own, but that of the machine (GB10), and says so by telling none. */
 static int usable_bytes(

@@ -3,9 +3,6 @@
  */
 #include "figures.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "gpu/xid.h"
 #include "look.h"
 

@@ -1,9 +1,6 @@
 /* Numbers as this machine has them: both ends are the same program. */
 #include "gpu/frame.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define FRAME_MAGIC   0x414c4651u
 #define REQUEST_MAGIC 0x414c4652u
 #define MARK_MAGIC    0x414c4653u

@@ -1,8 +1,6 @@
 /* NVML behind the port. Only what identifies a GPU is asked for, and nothing here knows why. */
 #include "gpu/nvml.h"
 
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "device.h"
 #include "library.h"

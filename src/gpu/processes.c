@@ -1,9 +1,6 @@
 /* The processes of a device: NVML's lists, each process once. */
 #include "processes.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "look.h"
 
 #define ATTEMPTS   4

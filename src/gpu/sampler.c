@@ -1,8 +1,4 @@
 /* The look: open, count, then each device by itself. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/str.h"
 #include "device.h"
 #include "figures.h"

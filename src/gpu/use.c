@@ -1,9 +1,6 @@
 /* See use.h for what rows mean. */
 #include "use.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "look.h"
 #include "sampler_parts.h"
 

@@ -1,8 +1,6 @@
 /* XIDs: what the driver says of a device when something went wrong on it. */
 #include "gpu/xid.h"
 
-#include <string.h>
-
 #include "look.h"
 #include "sampler_parts.h"
 

@@ -2,8 +2,6 @@
  * count. */
 #include "hook/hook.h"
 
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"

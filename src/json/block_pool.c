@@ -2,7 +2,6 @@
 #include "block_pool.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "base/alloc.h"
 

@@ -1,8 +1,6 @@
 /* Bytes to jansson values under limits, and members of values by their paths. */
 #include "json/decode.h"
 
-#include <stdlib.h>
-
 #include "parse.h"
 #include "block_pool.h"
 

@@ -2,7 +2,6 @@
 #include "parse.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/str.h"

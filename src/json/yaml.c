@@ -2,7 +2,6 @@
 #include "json/yaml.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <yaml.h>
 
 #include "base/str.h"

@@ -1,8 +1,6 @@
 /* Credentials, client and requests, made together and followed while they rotate. */
 #include "link/link.h"
 
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "base/log.h"
 #include "io/http.h"

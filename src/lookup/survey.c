@@ -356,7 +356,7 @@ static bool ask_agent(struct survey *s)
 		return false;
 	}
 	str_append_format(&path, "/api/v1/namespaces/%s/pods/", ns);
-	kube_escape_append(&path, pod);
+	str_append_escaped(&path, pod);
 	str_append_text(&path, ":" AGENT_PORT "/proxy/readyz");
 	struct kube_request request = {.method = WIRE_GET, .path = str_text(&path)};
 	s->call = path.overflow ? 0 : kube_call(s->config.kube, &request, on_agent, s);

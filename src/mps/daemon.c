@@ -115,10 +115,7 @@ static void forget_process(struct mps_daemon *d)
 {
 	watch_destroy(d->death);
 	d->death = NULL;
-	if (d->pidfd >= 0) {
-		(void)close(d->pidfd);
-		d->pidfd = -1;
-	}
+	cleanup_fd(&d->pidfd);
 }
 
 static void daemon_cancel(struct mps_daemon *d)

@@ -2,8 +2,6 @@
 #include "daemon_log.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,8 +19,7 @@ static int log_open(const char *folder, const char *name, int flags, int64_t *re
 	(void)snprintf(path, sizeof path, "%s/%s", folder, name);
 	int fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0 && (fstat(fd, &at) != 0 || !S_ISREG(at.st_mode))) {
-		(void)close(fd);
-		fd = -1;
+		cleanup_fd(&fd);
 	}
 	*ret_size = fd >= 0 ? (int64_t)at.st_size : 0;
 	return fd;

@@ -2,8 +2,6 @@
  * those that go. What fails is told and left; the look goes on. */
 #include "mps/fleet.h"
 
-#include <stdio.h>
-
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"

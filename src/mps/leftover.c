@@ -40,8 +40,7 @@ int leftover_open(pid_t pid, const char *pipe_dir)
 	CLEANUP(str_finish) struct str text = STR_INIT(PROC_BYTES_MAX);
 	int fd = pid > 1 ? pidfd_open(pid, 0) : -1;
 	if (fd >= 0 && !is_daemon_of_folder(pid, pipe_dir, &text)) {
-		(void)close(fd);
-		fd = -1;
+		cleanup_fd(&fd);
 	}
 	return fd;
 }

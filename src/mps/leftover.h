@@ -3,7 +3,6 @@
 #ifndef MPS_LEFTOVER_H
 #define MPS_LEFTOVER_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 /* A pidfd of the process if it is one of those, else -1. The caller closes it. */

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/vec.h"
 #include "io/watch.h"
 #include "mps/reply.h"
 
@@ -35,22 +34,14 @@ struct mps_call {
 	bool excess; /* it said more than we take */
 };
 
-static void fd_close(int *fd)
-{
-	if (*fd >= 0) {
-		(void)close(*fd);
-		*fd = -1;
-	}
-}
-
 static void mps_call_free(struct mps_call *c)
 {
 	loop_timer_stop(&c->timer);
 	loop_defer_forget(c->loop, c);
 	watch_destroy(c->said);
 	watch_destroy(c->ends);
-	fd_close(&c->output);
-	fd_close(&c->pidfd);
+	cleanup_fd(&c->output);
+	cleanup_fd(&c->pidfd);
 	str_finish(&c->reply);
 	free(c);
 }
@@ -184,8 +175,8 @@ struct spawning {
 static void spawning_finish(struct spawning *s)
 {
 	for (int i = 0; i < 2; i++) {
-		fd_close(&s->input[i]);
-		fd_close(&s->output[i]);
+		cleanup_fd(&s->input[i]);
+		cleanup_fd(&s->output[i]);
 	}
 	(void)posix_spawn_file_actions_destroy(&s->files);
 	(void)posix_spawnattr_destroy(&s->attributes);
@@ -251,7 +242,7 @@ static bool input_open(struct spawning *s, const char *line)
 			return false;
 		}
 	}
-	fd_close(&s->input[1]);
+	cleanup_fd(&s->input[1]);
 	return true;
 }
 

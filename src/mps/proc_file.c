@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 bool proc_text(const char *root, pid_t pid, const char *file, struct str *text)

@@ -1,7 +1,6 @@
 /* What may be asked, as a table. */
 #include "mps/question.h"
 
-#include "base/alloc.h"
 #include "mps/reply.h"
 
 static const struct {

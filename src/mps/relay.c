@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -268,12 +267,8 @@ void mps_relay_destroy(struct mps_relay *r)
 	if (r->watch != NULL) {
 		(void)unlinkat(r->base, MPS_RELAY_NAME, 0);
 	}
-	if (r->fd >= 0) {
-		(void)close(r->fd);
-	}
-	if (r->base >= 0) {
-		(void)close(r->base);
-	}
+	cleanup_fd(&r->fd);
+	cleanup_fd(&r->base);
 	str_finish(&r->environment);
 	free(r);
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -32,9 +31,7 @@ static void ask_free(struct mps_ask *a)
 	loop_timer_stop(&a->timer);
 	loop_defer_forget(a->loop, a);
 	watch_destroy(a->watch);
-	if (a->fd >= 0) {
-		(void)close(a->fd);
-	}
+	cleanup_fd(&a->fd);
 	str_finish(&a->answer);
 	free(a);
 }
