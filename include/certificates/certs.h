@@ -18,7 +18,7 @@
 #include <stdbool.h>
 
 #include "base/part.h"
-#include "io/tls.h"
+#include "io/tls_issue.h"
 #include "kube/client.h"
 #include "model/labels.h"
 

@@ -18,7 +18,7 @@
 #include "base/metric.h"
 #include "base/str.h"
 #include "io/loop.h"
-#include "io/tls.h"
+#include "io/tls_pem.h"
 
 struct server;
 

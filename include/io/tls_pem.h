@@ -1,4 +1,9 @@
-/* Certificates and keys as texts, and the identity that a server shows. */
+/* Certificates and keys as texts, and the identity that a server shows.
+ *
+ * PEM texts from outside are limited to TLS_PEM_MAX bytes and TLS_CHAIN_MAX certificates. Private
+ * keys are never logged. Owner: every pair and identity belongs to whoever asked for it. Fails with
+ * FAULT_INVALID for texts that do not parse or do not fit together, FAULT_DENIED where a
+ * certificate does not verify, FAULT_FATAL where OpenSSL itself fails. */
 #ifndef IO_TLS_PEM_H
 #define IO_TLS_PEM_H
 

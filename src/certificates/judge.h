@@ -5,7 +5,7 @@
 
 #include "base/fault.h"
 #include "codec/csr.h"
-#include "io/tls.h"
+#include "io/tls_issue.h"
 #include "model/agent_name.h"
 
 /* The lifetime at most, and where nothing else is asked for. An agent asks again at two thirds of

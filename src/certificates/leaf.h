@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "codec/secret.h"
-#include "io/tls.h"
+#include "io/tls_issue.h"
 #include "kube/client.h"
 
 #define LEAF_DAYS 90

@@ -2,9 +2,7 @@
  * times of those who waited through it, and only for as long as each of them waited. */
 #include "arrival.h"
 
-#include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "base/clock.h"
 

@@ -163,34 +163,14 @@ static size_t body_take(struct http1 *p, const char *bytes, size_t n)
 	return take;
 }
 
-static void one_byte(struct http1 *p, char c)
-{
-	switch (p->phase) {
-	case HTTP1_PHASE_HEAD:
-		head_byte(p, c);
-		break;
-	case HTTP1_PHASE_CHUNK_SIZE:
-		chunk_size_byte(p, c);
-		break;
-	case HTTP1_PHASE_CHUNK_EXTENSION:
-		chunk_extension_byte(p, c);
-		break;
-	case HTTP1_PHASE_CHUNK_LF:
-		chunk_lf_byte(p, c);
-		break;
-	case HTTP1_PHASE_CHUNK_END:
-		chunk_end_byte(p, c);
-		break;
-	case HTTP1_PHASE_TRAILER:
-		trailer_byte(p, c);
-		break;
-	case HTTP1_PHASE_BODY:
-	case HTTP1_PHASE_CHUNK_DATA:
-	case HTTP1_PHASE_DONE:
-	case HTTP1_PHASE_BAD:
-		BUG("phase %d takes no single byte", (int)p->phase);
-	}
-}
+static void (*const take_byte[])(struct http1 *p, char c) = {
+	[HTTP1_PHASE_HEAD] = head_byte,
+	[HTTP1_PHASE_CHUNK_SIZE] = chunk_size_byte,
+	[HTTP1_PHASE_CHUNK_EXTENSION] = chunk_extension_byte,
+	[HTTP1_PHASE_CHUNK_LF] = chunk_lf_byte,
+	[HTTP1_PHASE_CHUNK_END] = chunk_end_byte,
+	[HTTP1_PHASE_TRAILER] = trailer_byte,
+};
 
 enum http1_result http1_feed(struct http1 *p, const char *bytes, size_t n, size_t *ret_used)
 {
@@ -199,7 +179,7 @@ enum http1_result http1_feed(struct http1 *p, const char *bytes, size_t n, size_
 		if (p->phase == HTTP1_PHASE_BODY || p->phase == HTTP1_PHASE_CHUNK_DATA) {
 			used += body_take(p, bytes + used, n - used);
 		} else {
-			one_byte(p, bytes[used++]);
+			take_byte[p->phase](p, bytes[used++]);
 		}
 	}
 	*ret_used = used;

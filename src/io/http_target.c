@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "http.h"
-#include "io/tls.h"
+#include "io/tls_pem.h"
 
 #define CONNECT_MS 10000
 

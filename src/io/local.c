@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -50,8 +49,5 @@ int local_address_init(struct local_address *a, const char *path, struct fault *
 
 void local_address_finish(struct local_address *a)
 {
-	if (a->directory >= 0) {
-		(void)close(a->directory);
-	}
-	a->directory = -1;
+	cleanup_fd(&a->directory);
 }

@@ -177,16 +177,18 @@ static void timers_serve(struct loop *l)
 
 static void deferred_serve(struct loop *l)
 {
-	struct deferred_list batch = l->later;
-	l->later = l->running;
-	l->running = batch;
-	for (size_t i = 0; i < l->running.count; i++) {
-		struct deferred d = l->running.items[i];
-		if (d.fn != NULL) {
-			d.fn(d.data);
+	for (int round = 0; round < DEFER_ROUNDS && l->later.count > 0; round++) {
+		struct deferred_list batch = l->later;
+		l->later = l->running;
+		l->running = batch;
+		for (size_t i = 0; i < l->running.count; i++) {
+			struct deferred d = l->running.items[i];
+			if (d.fn != NULL) {
+				d.fn(d.data);
+			}
 		}
+		VEC_CLEAR(&l->running);
 	}
-	VEC_CLEAR(&l->running);
 }
 
 static void hooks_serve(struct loop *l)
@@ -197,13 +199,13 @@ static void hooks_serve(struct loop *l)
 			d.fn(d.data);
 		}
 	}
-	for (size_t i = l->hooks.count; i-- > 0;) {
-		if (l->hooks.items[i].fn == NULL) {
-			memmove(&l->hooks.items[i], &l->hooks.items[i + 1],
-				(l->hooks.count - i - 1) * sizeof *l->hooks.items);
-			l->hooks.count--;
+	size_t kept = 0;
+	for (size_t i = 0; i < l->hooks.count; i++) {
+		if (l->hooks.items[i].fn != NULL) {
+			l->hooks.items[kept++] = l->hooks.items[i];
 		}
 	}
+	l->hooks.count = kept;
 }
 
 static void alarm_set(struct loop *l)
@@ -232,13 +234,9 @@ static void on_before_sleep(struct ev_loop *ev, ev_prepare *w, int events)
 	(void)ev;
 	(void)events;
 	timers_serve(l);
-	for (int round = 0; round < DEFER_ROUNDS && l->later.count > 0; round++) {
-		deferred_serve(l);
-	}
+	deferred_serve(l);
 	hooks_serve(l);
-	for (int round = 0; round < DEFER_ROUNDS && l->later.count > 0; round++) {
-		deferred_serve(l);
-	}
+	deferred_serve(l);
 	alarm_set(l);
 	if (l->stop) {
 		ev_break(l->ev, EVBREAK_ALL);

@@ -10,8 +10,16 @@
 #include <ev.h>
 #pragma GCC diagnostic pop
 
+#include <errno.h>
+
 #include "io/loop.h"
 
 struct ev_loop *loop_ev(struct loop *l);
+
+/* A read or write failed with this only because it would have waited, or was interrupted. */
+static inline bool is_worth_waiting(int error)
+{
+	return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
+}
 
 #endif

@@ -2,7 +2,7 @@
 #include "poller.h"
 
 #include "base/alloc.h"
-#include "io/tls.h"
+#include "io/tls_pem.h"
 #include "poller_conn.h"
 #include "poller_tls.h"
 
@@ -23,11 +23,7 @@ static void poller_list_remove(struct poller_calls *list, struct poller_call *ca
 
 static struct poller_calls *list_of(struct poller_call *call)
 {
-	struct poller *p = call->poller;
-	if (call->state == POLLER_QUEUED) {
-		return &p->queued;
-	}
-	return call->state == POLLER_RUNNING ? &p->running : &p->done;
+	return &call->poller->calls[call->state];
 }
 
 static void call_move(struct poller_call *call, enum poller_call_state state)
@@ -98,13 +94,14 @@ void poller_call_again(struct poller_call *call)
  * poller's lists while its owner is told. */
 static void deliver(struct poller *p)
 {
-	while (p->done.first != NULL) {
-		struct poller_call *call = p->done.first;
-		poller_list_remove(&p->done, call);
+	struct poller_calls *done = &p->calls[POLLER_DONE];
+	while (done->first != NULL) {
+		struct poller_call *call = done->first;
+		poller_list_remove(done, call);
 		call->answer.body = str_text(&call->in.body);
 		call->answer.body_size = call->in.body.len;
 		call->events->on_done(call->data, &call->answer);
-		poller_list_push(&p->done, call);
+		poller_list_push(done, call);
 		poller_call_free(call);
 	}
 }
@@ -115,8 +112,9 @@ static void poller_pump(void *data)
 	struct poller *p = data;
 	p->pumping = false;
 	deliver(p);
-	while (p->queued.first != NULL && p->running.count < POLLER_CALLS_MAX) {
-		struct poller_call *call = p->queued.first;
+	struct poller_calls *queued = &p->calls[POLLER_QUEUED];
+	while (queued->first != NULL && p->calls[POLLER_RUNNING].count < POLLER_CALLS_MAX) {
+		struct poller_call *call = queued->first;
 		call_move(call, POLLER_RUNNING);
 		poller_call_start(call);
 	}
@@ -171,7 +169,7 @@ static int poll_request_check(const struct poller *p, const struct wire_request 
 	if (r->accept != NULL && !is_plain_text(r->accept, 256)) {
 		return fault_set(f, FAULT_INVALID, "a header that cannot be sent");
 	}
-	if (p->queued.count >= POLLER_QUEUE_MAX) {
+	if (p->calls[POLLER_QUEUED].count >= POLLER_QUEUE_MAX) {
 		return fault_set(
 			f, FAULT_LIMIT, "more than %d requests are waiting", POLLER_QUEUE_MAX);
 	}
@@ -222,9 +220,9 @@ static uint64_t poller_send(struct wire *w, const struct wire_request *request,
 static void poller_cancel(struct wire *w, uint64_t id)
 {
 	struct poller *p = CONTAINER_OF(w, struct poller, wire);
-	struct poller_calls *lists[] = {&p->running, &p->queued, &p->done};
-	for (size_t i = 0; i < COUNT_OF(lists); i++) {
-		for (struct poller_call *call = lists[i]->first; call != NULL; call = call->next) {
+	for (size_t i = 0; i < COUNT_OF(p->calls); i++) {
+		for (struct poller_call *call = p->calls[i].first; call != NULL;
+			call = call->next) {
 			if (call->id == id) {
 				poller_call_free(call);
 				poller_pump_later(p);
@@ -281,10 +279,9 @@ void poller_destroy(struct poller *p)
 	if (p == NULL) {
 		return;
 	}
-	struct poller_calls *lists[] = {&p->running, &p->queued, &p->done};
-	for (size_t i = 0; i < COUNT_OF(lists); i++) {
-		while (lists[i]->first != NULL) {
-			poller_call_free(lists[i]->first);
+	for (size_t i = 0; i < COUNT_OF(p->calls); i++) {
+		while (p->calls[i].first != NULL) {
+			poller_call_free(p->calls[i].first);
 		}
 	}
 	poller_idle_close_all(p);

@@ -3,7 +3,6 @@
 #include "poller_conn.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -206,7 +205,7 @@ static void send_request(struct poller_conn *c)
 	struct str *out = &c->call->out;
 	while (out->len > 0) {
 		ssize_t n = send(c->io.fd, out->p, out->len, MSG_NOSIGNAL);
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+		if (n < 0 && is_worth_waiting(errno)) {
 			poller_conn_watch(c, EV_WRITE);
 			return;
 		}
@@ -344,7 +343,7 @@ static void receive_answer(struct poller_conn *c)
 	char *to = c->poller->scratch;
 	for (int i = 0; i < READS_MAX; i++) {
 		ssize_t n = recv(c->io.fd, to, POLLER_SCRATCH, 0);
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+		if (n < 0 && is_worth_waiting(errno)) {
 			return;
 		}
 		if (n <= 0) {

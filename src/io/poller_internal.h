@@ -86,7 +86,7 @@ struct poller {
 	char *name, *user_agent, *trust_text; /* owned */
 	uint32_t trust;
 	int connections_max;
-	struct poller_calls queued, running, done;
+	struct poller_calls calls[POLLER_DONE + 1]; /* by their state */
 	struct {
 		VEC_FIELDS(struct poller_conn *); /* owned */
 	} conns;

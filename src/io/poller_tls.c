@@ -43,9 +43,7 @@ SSL_CTX *poller_tls_create(const char *ca_pem, struct fault *ret_fault)
 	ERR_clear_error();
 	SSL_CTX *tls = SSL_CTX_new(TLS_client_method());
 	ENSURE(tls != NULL);
-	for (int i = 0; i < sk_X509_num(authorities); i++) {
-		X509_STORE_add_cert(SSL_CTX_get_cert_store(tls), sk_X509_value(authorities, i));
-	}
+	tls_store_add(SSL_CTX_get_cert_store(tls), authorities);
 	SSL_CTX_set_verify(tls, SSL_VERIFY_PEER, NULL);
 	SSL_CTX_set_session_cache_mode(tls, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_options(tls, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);

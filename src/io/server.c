@@ -45,9 +45,7 @@ static int clients_require(SSL_CTX *ctx, const char *pem, struct fault *ret_faul
 	if (authorities == NULL) {
 		return -1;
 	}
-	for (int i = 0; i < sk_X509_num(authorities); i++) {
-		X509_STORE_add_cert(SSL_CTX_get_cert_store(ctx), sk_X509_value(authorities, i));
-	}
+	tls_store_add(SSL_CTX_get_cert_store(ctx), authorities);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
 	return 0;
 }
@@ -300,7 +298,7 @@ struct server *server_create(
 	loop_timer_init(&s->accept_again, l, accept_resume, s);
 	loop_timer_init(&s->drain_deadline, l, drain_expire, s);
 	room_init(s);
-	pace_init(s, conn_run);
+	pace_init(s);
 	ev_io_init(&s->acceptor, on_accept, s->fd, EV_READ);
 	s->acceptor.data = s;
 	ev_io_start(loop_ev(l), &s->acceptor);

@@ -1,7 +1,6 @@
 /* One connection: TLS or plain bytes in, requests, bytes out; every state has its deadline. */
 #include "server_conn.h"
 
-#include <errno.h>
 #include <openssl/err.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -120,8 +119,7 @@ static enum io_result bytes_read(struct conn *c, size_t *ret_n)
 		*ret_n = (size_t)n;
 		return IO_OK;
 	}
-	return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? IO_WAIT
-										    : IO_END;
+	return n < 0 && is_worth_waiting(errno) ? IO_WAIT : IO_END;
 }
 
 static enum io_result bytes_write(struct conn *c, const char *p, size_t n, size_t *ret_n)
@@ -141,7 +139,7 @@ static enum io_result bytes_write(struct conn *c, const char *p, size_t n, size_
 		*ret_n = (size_t)sent;
 		return IO_OK;
 	}
-	return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? IO_WAIT : IO_END;
+	return is_worth_waiting(errno) ? IO_WAIT : IO_END;
 }
 
 /* Buffers that are kept for the next request must not be what fills the server's share. */
@@ -317,16 +315,11 @@ static void watch_set(struct conn *c, int events)
 static void watch_for_phase(struct conn *c)
 {
 	int events = 0;
-	if (c->phase == CONN_LINGER) {
-		events = EV_READ;
-	} else {
-		bool output = c->out_sent < c->out.len;
-		if (may_parse(c) && c->left.len == 0 && !c->peer_done) {
-			events |= c->read_wants_write ? EV_WRITE : EV_READ;
-		}
-		if (output) {
-			events |= c->write_wants_read ? EV_READ : EV_WRITE;
-		}
+	if (may_parse(c) && c->left.len == 0 && !c->peer_done) {
+		events |= c->read_wants_write ? EV_WRITE : EV_READ;
+	}
+	if (c->out_sent < c->out.len) {
+		events |= c->write_wants_read ? EV_READ : EV_WRITE;
 	}
 	watch_set(c, events);
 }
@@ -346,15 +339,14 @@ static void linger_begin(struct conn *c)
 	}
 	shutdown(c->fd, SHUT_WR);
 	phase_set(c, CONN_LINGER);
-	watch_for_phase(c);
+	watch_set(c, EV_READ);
 }
 
 static void linger(struct conn *c)
 {
 	for (int i = 0; i < READS_MAX; i++) {
 		ssize_t n = recv(c->fd, c->server->scratch, SERVER_SCRATCH, 0);
-		if (n == 0 ||
-			(n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
+		if (n == 0 || (n < 0 && !is_worth_waiting(errno))) {
 			conn_close(c);
 			return;
 		}
@@ -378,7 +370,7 @@ static bool handshake_begin(struct conn *c)
 {
 	char byte;
 	ssize_t n = recv(c->fd, &byte, 1, MSG_PEEK);
-	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+	if (n < 0 && is_worth_waiting(errno)) {
 		return false;
 	}
 	if (n <= 0) {

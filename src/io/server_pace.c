@@ -8,9 +8,8 @@
  */
 #include "server_pace.h"
 
-#include <string.h>
-
 #include "base/clock.h"
+#include "server_conn.h"
 
 /* So long the others may wait for each address that has more to say than it gets; one request may
  * be longer. */
@@ -83,16 +82,15 @@ static void run_parked(void *data)
 	for (; waiting > 0 && s->parked.first != NULL; waiting--) {
 		struct conn *c = s->parked.first;
 		pace_forget(c);
-		s->run_waiting(c);
+		conn_run(c);
 	}
 	if (s->parked.first != NULL) {
 		loop_wake_at(s->loop, loop_now_ms());
 	}
 }
 
-void pace_init(struct server *s, void (*run)(struct conn *c))
+void pace_init(struct server *s)
 {
-	s->run_waiting = run;
 	loop_on_turn(s->loop, run_parked, s);
 }
 

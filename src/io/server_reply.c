@@ -53,24 +53,19 @@ static struct metric *metric_of(
 	return metric_get(s->config.metrics, type, name, help, str_text(&labels));
 }
 
-static void evicted_metrics_init(struct server *s)
+static struct metric *counter_by(
+	struct server *s, const char *name, const char *help, const char *key, const char *value)
 {
-	static const char *const phases[CONN_PHASES] = {
-		"handshake", "idle", "head", "body", "reply", "end"};
-	for (int i = 0; i < CONN_PHASES; i++) {
-		struct str labels CLEANUP(str_finish) = STR_INIT(256);
-		metric_label(&labels, "server", text_or(s->config.name, "http"));
-		metric_label(&labels, "phase", phases[i]);
-		s->evicted[i] = metric_get(s->config.metrics, METRIC_COUNTER,
-			"aliquot_http_server_evicted_total",
-			"Connections closed because others needed their room, by what they were "
-			"at.",
-			str_text(&labels));
-	}
+	struct str labels CLEANUP(str_finish) = STR_INIT(256);
+	metric_label(&labels, "server", text_or(s->config.name, "http"));
+	metric_label(&labels, key, value);
+	return metric_get(s->config.metrics, METRIC_COUNTER, name, help, str_text(&labels));
 }
 
 void reply_metrics_init(struct server *s)
 {
+	static const char *const phases[CONN_PHASES] = {
+		"handshake", "idle", "head", "body", "reply", "end"};
 	s->connections = metric_of(
 		s, METRIC_GAUGE, "aliquot_http_server_connections", "Connections that are open.");
 	s->seconds = metric_of(s, METRIC_HISTOGRAM, "aliquot_http_server_seconds",
@@ -83,7 +78,12 @@ void reply_metrics_init(struct server *s)
 	s->handshake_failures =
 		metric_of(s, METRIC_COUNTER, "aliquot_http_server_handshake_failures_total",
 			"TLS handshakes that failed or took too long.");
-	evicted_metrics_init(s);
+	for (int i = 0; i < CONN_PHASES; i++) {
+		s->evicted[i] = counter_by(s, "aliquot_http_server_evicted_total",
+			"Connections closed because others needed their room, by what they were "
+			"at.",
+			"phase", phases[i]);
+	}
 }
 
 static void count_status(struct server *s, int status)
@@ -96,15 +96,11 @@ static void count_status(struct server *s, int status)
 		return;
 	}
 	if (c->count == NULL) {
-		struct str labels CLEANUP(str_finish) = STR_INIT(256);
 		char code[16];
 		snprintf(code, sizeof code, "%d", status);
-		metric_label(&labels, "server", text_or(s->config.name, "http"));
-		metric_label(&labels, "code", code);
 		c->status = status;
-		c->count = metric_get(s->config.metrics, METRIC_COUNTER,
-			"aliquot_http_server_requests_total", "Requests answered.",
-			str_text(&labels));
+		c->count = counter_by(s, "aliquot_http_server_requests_total", "Requests answered.",
+			"code", code);
 	}
 	metric_add(c->count, 1);
 }

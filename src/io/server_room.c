@@ -16,7 +16,6 @@
 #include "server_room.h"
 
 #include <malloc.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "base/alloc.h"

@@ -1,4 +1,6 @@
 /* Our own authority: keys, certificates and their extensions. */
+#include "io/tls_issue.h"
+
 #include <arpa/inet.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
@@ -52,18 +54,18 @@ static bool validity_set(X509 *cert, const struct tls_spec *spec, const X509 *is
 	return timegm(&end) >= until || X509_set1_notAfter(cert, X509_get0_notAfter(issuer)) == 1;
 }
 
-static bool extension_add(X509 *cert, X509 *issuer, const struct extension *e)
+static bool extensions_add(X509 *cert, X509 *issuer, const struct extension *list, size_t n)
 {
 	X509V3_CTX ctx;
+	bool good = true;
 	X509V3_set_ctx_nodb(&ctx);
 	X509V3_set_ctx(&ctx, issuer, cert, NULL, NULL, 0);
-	X509_EXTENSION *x = X509V3_EXT_conf_nid(NULL, &ctx, e->nid, e->value);
-	if (x == NULL) {
-		return false;
+	for (size_t i = 0; good && i < n; i++) {
+		X509_EXTENSION *x = X509V3_EXT_conf_nid(NULL, &ctx, list[i].nid, list[i].value);
+		good = x != NULL && X509_add_ext(cert, x, -1) == 1;
+		X509_EXTENSION_free(x);
 	}
-	int rc = X509_add_ext(cert, x, -1);
-	X509_EXTENSION_free(x);
-	return rc == 1;
+	return good;
 }
 
 static void request_cleanup(X509_REQ **slot)
@@ -133,16 +135,6 @@ static X509 *cert_begin(const struct tls_spec *spec, EVP_PKEY *key, const X509 *
 	}
 	const X509_NAME *name = X509_get_subject_name(issuer != NULL ? issuer : cert);
 	return X509_set_issuer_name(cert, name) == 1 ? TAKE(cert) : NULL;
-}
-
-static bool extensions_add(X509 *cert, X509 *issuer, const struct extension *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (!extension_add(cert, issuer, &list[i])) {
-			return false;
-		}
-	}
-	return true;
 }
 
 static char *tls_bio_text(BIO *bio)

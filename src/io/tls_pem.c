@@ -250,6 +250,13 @@ out:
 	return rc;
 }
 
+void tls_store_add(X509_STORE *store, const STACK_OF(X509) * authorities)
+{
+	for (int i = 0; i < sk_X509_num(authorities); i++) {
+		X509_STORE_add_cert(store, sk_X509_value(authorities, i));
+	}
+}
+
 int tls_verify(const struct tls_check *check, struct fault *ret_fault)
 {
 	STACK_OF(X509) * bundle CLEANUP(tls_chain_cleanup) =
@@ -261,9 +268,7 @@ int tls_verify(const struct tls_check *check, struct fault *ret_fault)
 	}
 	X509_STORE *store = X509_STORE_new();
 	ENSURE(store != NULL);
-	for (int i = 0; i < sk_X509_num(bundle); i++) {
-		X509_STORE_add_cert(store, sk_X509_value(bundle, i));
-	}
+	tls_store_add(store, bundle);
 	int rc = store_verify(store, chain, check, ret_fault);
 	X509_STORE_free(store);
 	return rc;
@@ -302,11 +307,7 @@ int tls_bundle_concat(
 {
 	STACK_OF(X509) * seen CLEANUP(tls_chain_cleanup) = sk_X509_new_null();
 	ENSURE(seen != NULL);
-	if (!text_empty(a_pem) && bundle_append(seen, a_pem, out, ret_fault) != 0) {
-		return -1;
-	}
-	if (!text_empty(b_pem) && bundle_append(seen, b_pem, out, ret_fault) != 0) {
-		return -1;
-	}
-	return 0;
+	bool good = text_empty(a_pem) || bundle_append(seen, a_pem, out, ret_fault) == 0;
+	good = good && (text_empty(b_pem) || bundle_append(seen, b_pem, out, ret_fault) == 0);
+	return good ? 0 : -1;
 }

@@ -7,7 +7,7 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-#include "io/tls.h"
+#include "io/tls_pem.h"
 
 struct tls_identity {
 	X509 *leaf;		/* owned */
@@ -22,6 +22,7 @@ void tls_key_cleanup(EVP_PKEY **slot);
 void tls_bio_cleanup(BIO **slot);
 EVP_PKEY *tls_key_parse(const char *pem, struct fault *ret_fault);
 BIO *tls_text_open(const char *pem, const char *what, struct fault *ret_fault);
+void tls_store_add(X509_STORE *store, const STACK_OF(X509) * authorities);
 /* A key that asks for a passphrase must not make a daemon prompt on its terminal. */
 int tls_no_passphrase(char *buffer, int size, int writing, void *data);
 /* Fails with OpenSSL's oldest queued reason appended, and empties the queue. Returns -1. */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "io/tls.h"
+#include "io/tls_issue.h"
 
 /* Shared with the process that asks. */
 struct played {

@@ -5,7 +5,7 @@
 #include "../kube/fake_wire.h"
 #include "base/base64.h"
 #include "codec/csr.h"
-#include "io/tls.h"
+#include "io/tls_issue.h"
 #include "json/decode.h"
 #include "kube/cred.h"
 #include "model/agent_name.h"

@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "io/loop.h"
 #include "io/server.h"
-#include "io/tls.h"
+#include "io/tls_issue.h"
 #include "loop.h"
 
 #define PATIENCE_MS 10000
