@@ -27,8 +27,6 @@ bool kube_is_label(const char *name);
 void kube_path_append(struct str *out, const struct kube_path *path);
 /* '?' or '&', key, '=', the value escaped. */
 void kube_query_append(struct str *out, const char *key, const char *value);
-/* Everything but the unreserved characters of RFC 3986 becomes %XX. */
-void kube_escape_append(struct str *out, const char *text);
 
 /* Options of writes. */
 #define KUBE_DRY_RUN (1u << 0) /* dryRun=All */

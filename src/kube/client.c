@@ -1,10 +1,7 @@
 /* Calls and streams: what goes out, and what an answer means. */
 #include "kube/client.h"
 
-#include <stdlib.h>
-
 #include "base/alloc.h"
-#include "base/log.h"
 #include "codec/status.h"
 
 #define ERROR_BODY_MAX (64 * 1024)

@@ -1,8 +1,6 @@
 /* Credentials: where they come from once, and how they are kept fresh. */
 #include "kube/cred.h"
 
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -11,13 +9,9 @@
 
 struct kube_cred {
 	const struct clock *clock; /* borrowed */
-	struct kubeconfig at;	   /* paths, and what was given in text */
-	char *token;		   /* owned; NULL: none */
+	struct kubeconfig at;	   /* of what has a path, as it was last read there */
 	int64_t token_read_ms;
 	int64_t next_ms; /* when the files are read again */
-	char *ca_pem;	 /* owned, as all that follows; from a file or from the text */
-	char *cert_pem;
-	char *key_pem;
 	uint64_t generation;
 };
 
@@ -142,8 +136,8 @@ static int refresh_token(struct kube_cred *c, struct fault *ret_fault)
 	if (read_token(c->at.token_path, &token, ret_fault) != 0) {
 		return -1;
 	}
-	free(c->token);
-	c->token = token;
+	free(c->at.token);
+	c->at.token = token;
 	c->token_read_ms = now;
 	return 0;
 }
@@ -175,14 +169,10 @@ static int refresh(struct kube_cred *c, struct fault *ret_fault)
 {
 	bool changed = false;
 	int result = refresh_token(c, ret_fault);
-	const struct kubeconfig *at = &c->at;
-	result |=
-		at->ca_pem != NULL ? 0 : refresh_pem(at->ca_path, &c->ca_pem, &changed, ret_fault);
-	result |= at->cert_pem != NULL
-			  ? 0
-			  : refresh_pem(at->cert_path, &c->cert_pem, &changed, ret_fault);
-	result |= at->key_pem != NULL ? 0
-				      : refresh_pem(at->key_path, &c->key_pem, &changed, ret_fault);
+	struct kubeconfig *at = &c->at;
+	result |= refresh_pem(at->ca_path, &at->ca_pem, &changed, ret_fault);
+	result |= refresh_pem(at->cert_path, &at->cert_pem, &changed, ret_fault);
+	result |= refresh_pem(at->key_path, &at->key_pem, &changed, ret_fault);
 	c->generation += changed;
 	c->next_ms = clock_mono(c->clock) + KUBE_CRED_REREAD_MS;
 	return result;
@@ -199,12 +189,12 @@ struct kube_cred *kube_cred_create(
 		kube_cred_destroy(c);
 		return NULL;
 	}
-	if (c->at.token_path == NULL) {
-		c->token = xstrdup(c->at.token);
-	}
-	c->ca_pem = xstrdup(c->at.ca_pem);
-	c->cert_pem = xstrdup(c->at.cert_pem);
-	c->key_pem = xstrdup(c->at.key_pem);
+	/* What is in the text is stronger than a file, and a token file is stronger than a token,
+	 * as for kubectl. */
+	text_set(&c->at.ca_path, c->at.ca_pem != NULL ? NULL : c->at.ca_path);
+	text_set(&c->at.cert_path, c->at.cert_pem != NULL ? NULL : c->at.cert_path);
+	text_set(&c->at.key_path, c->at.key_pem != NULL ? NULL : c->at.key_path);
+	text_set(&c->at.token, c->at.token_path != NULL ? NULL : c->at.token);
 	if (refresh(c, ret_fault) != 0) {
 		fault_wrap(ret_fault, "credentials");
 		kube_cred_destroy(c);
@@ -221,7 +211,7 @@ struct kube_cred *kube_cred_create_plain(
 	c->clock = clock;
 	c->generation = 1;
 	c->at.server = xstrdup(server);
-	c->token = xstrdup(token);
+	c->at.token = xstrdup(token);
 	c->next_ms = TIME_NEVER;
 	return c;
 }
@@ -232,10 +222,6 @@ void kube_cred_destroy(struct kube_cred *c)
 		return;
 	}
 	kubeconfig_finish(&c->at);
-	free(c->token);
-	free(c->ca_pem);
-	free(c->cert_pem);
-	free(c->key_pem);
 	free(c);
 }
 
@@ -252,9 +238,9 @@ const char *kube_cred_namespace(const struct kube_cred *c)
 void kube_cred_tls(const struct kube_cred *c, struct kube_tls *ret_tls)
 {
 	*ret_tls = (struct kube_tls){
-		.ca_pem = c->ca_pem,
-		.cert_pem = c->cert_pem,
-		.key_pem = c->key_pem,
+		.ca_pem = c->at.ca_pem,
+		.cert_pem = c->at.cert_pem,
+		.key_pem = c->at.key_pem,
 		.server_name = c->at.tls_server_name,
 		.insecure = c->at.insecure,
 		.generation = c->generation,
@@ -263,7 +249,7 @@ void kube_cred_tls(const struct kube_cred *c, struct kube_tls *ret_tls)
 
 const char *kube_cred_bearer(const struct kube_cred *c)
 {
-	return c->token;
+	return c->at.token;
 }
 
 void kube_cred_refused(struct kube_cred *c, int64_t began_ms)
@@ -272,7 +258,7 @@ void kube_cred_refused(struct kube_cred *c, int64_t began_ms)
 	if (c->at.token_path == NULL || began_ms < c->token_read_ms) {
 		return;
 	}
-	CLEANUP(cleanup_free) char *old = TAKE(c->token);
+	CLEANUP(cleanup_free) char *old = TAKE(c->at.token);
 	struct fault fault = {0};
 	if (refresh_token(c, &fault) != 0) {
 		c->token_read_ms = clock_mono(c->clock);

@@ -2,8 +2,6 @@
  * carries the version last seen. Renewals that meet a conflict read first and then decide. */
 #include "kube/election.h"
 
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "base/log.h"
 #include "election_term.h"
@@ -21,10 +19,11 @@ struct election *election_create(struct kube *kube, const struct election_config
 	ENSURE(strlen(config->identity) > 0 && strlen(config->identity) < IDENTITY_MAX);
 	e->kube = kube;
 	e->config = *config;
-	e->config.ns = xstrdup(config->ns);
-	e->config.name = xstrdup(config->name);
-	e->config.identity = xstrdup(config->identity);
-	e->config.term = xstrdup(config->term);
+	e->texts.block_bytes = 512;
+	e->config.ns = arena_strdup(&e->texts, config->ns);
+	e->config.name = arena_strdup(&e->texts, config->name);
+	e->config.identity = arena_strdup(&e->texts, config->identity);
+	e->config.term = arena_strdup(&e->texts, config->term);
 	e->config.duration_ms =
 		config->duration_ms > 0 ? config->duration_ms : ELECTION_DURATION_MS;
 	e->config.renew_deadline_ms = config->renew_deadline_ms > 0 ? config->renew_deadline_ms
@@ -43,10 +42,7 @@ void election_destroy(struct election *e)
 		return;
 	}
 	kube_cancel(e->kube, e->call);
-	free((void *)(uintptr_t)e->config.ns);
-	free((void *)(uintptr_t)e->config.name);
-	free((void *)(uintptr_t)e->config.identity);
-	free((void *)(uintptr_t)e->config.term);
+	arena_finish(&e->texts);
 	free(e->heard);
 	free(e->keeps);
 	free(e->refused_by);

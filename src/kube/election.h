@@ -36,7 +36,8 @@ struct election_count {
 
 struct election {
 	struct kube *kube;	       /* borrowed */
-	struct election_config config; /* its texts owned */
+	struct election_config config; /* its texts in `texts` */
+	struct arena texts;
 	void (*on_change)(void *data, bool leads);
 	void *data;
 

@@ -3,8 +3,6 @@
  * be written again. */
 #include "kube/events.h"
 
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -21,11 +19,11 @@
 struct slot {
 	bool used;
 	uint64_t hash;
-	struct event_note note; /* its texts in `text` */
-	char *text;		/* owned; one allocation for all of them */
-	char name[256];		/* of the event object */
-	uint64_t call;		/* in flight; 0: none */
-	struct events *owner;	/* borrowed */
+	struct event_note note; /* its texts in `texts` */
+	struct arena texts;
+	char name[256];	      /* of the event object */
+	uint64_t call;	      /* in flight; 0: none */
+	struct events *owner; /* borrowed */
 	bool queued;
 	bool posted;
 	int32_t count;	  /* how often it was said */
@@ -80,7 +78,7 @@ struct events *events_create(
 static void slot_release(struct events *e, struct slot *s)
 {
 	map_remove(&e->index, s->hash, (uint32_t)(s - e->slots));
-	free(s->text);
+	arena_finish(&s->texts);
 	*s = (struct slot){0};
 }
 
@@ -91,7 +89,7 @@ void events_destroy(struct events *e)
 	}
 	for (uint32_t i = 0; i < EVENTS_KEYS_MAX; i++) {
 		kube_cancel(e->kube, e->slots[i].call);
-		free(e->slots[i].text);
+		arena_finish(&e->slots[i].texts);
 	}
 	map_finish(&e->index);
 	free(e->slots);
@@ -120,35 +118,18 @@ static uint64_t key_hash(const struct event_note *n)
 
 /* --- slots --- */
 
-static const char *keep(char **at, const char *text)
-{
-	char *start = *at;
-	size_t n = strlen(text_or(text, "")) + 1;
-	memcpy(start, text_or(text, ""), n);
-	*at += n;
-	return start;
-}
-
 static void slot_fill(struct events *e, struct slot *s, const struct event_note *n)
 {
-	const char *action = text_empty(n->action) ? n->reason : n->action;
-	const char *parts[] = {
-		n->api_version, n->kind, n->ns, n->name, n->uid, n->reason, action, n->note};
-	size_t total = 0;
-	for (size_t i = 0; i < COUNT_OF(parts); i++) {
-		total += strlen(text_or(parts[i], "")) + 1;
-	}
-	s->text = xmalloc(total);
-	char *at = s->text;
+	s->texts.block_bytes = 512;
 	s->note = (struct event_note){
-		.api_version = keep(&at, n->api_version),
-		.kind = keep(&at, n->kind),
-		.ns = keep(&at, n->ns),
-		.name = keep(&at, n->name),
-		.uid = keep(&at, n->uid),
-		.reason = keep(&at, n->reason),
-		.action = keep(&at, action),
-		.note = keep(&at, n->note),
+		.api_version = arena_strdup(&s->texts, n->api_version),
+		.kind = arena_strdup(&s->texts, n->kind),
+		.ns = arena_strdup(&s->texts, n->ns),
+		.name = arena_strdup(&s->texts, n->name),
+		.uid = arena_strdup(&s->texts, n->uid),
+		.reason = arena_strdup(&s->texts, n->reason),
+		.action = arena_strdup(&s->texts, text_empty(n->action) ? n->reason : n->action),
+		.note = arena_strdup(&s->texts, n->note),
 		.warning = n->warning,
 	};
 	/* Cut where a name may end. */

@@ -1,11 +1,7 @@
 /* A watch a kind. */
 #include "kube/feeds.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/alloc.h"
-#include "base/log.h"
 #include "kube/feed.h"
 #include "kube/reflector.h"
 #include "model/names.h"

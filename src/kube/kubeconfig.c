@@ -2,8 +2,6 @@
  * sentence with a position: a person reads it on a terminal at the first start. */
 #include "kubeconfig.h"
 
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "base/base64.h"
 #include "json/yaml.h"
@@ -232,8 +230,6 @@ static int read_cluster(struct reader *r, const char *name, struct kubeconfig *c
 	return 0;
 }
 
-/* In the text is stronger than in a file, and a token file is stronger than a token, as for
- * kubectl. */
 static int read_user(struct reader *r, const char *name, struct kubeconfig *c)
 {
 	const json_t *user;

@@ -1,9 +1,6 @@
 /* A stream a page, and a splitter for all of them. */
 #include "kube/lister.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/alloc.h"
 
 #define AGAIN_MAX   3

@@ -5,23 +5,6 @@
 
 #define LABEL_MAX 63
 
-static bool is_unreserved(char c)
-{
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-	       c == '-' || c == '.' || c == '_' || c == '~';
-}
-
-void kube_escape_append(struct str *out, const char *text)
-{
-	for (const char *p = text; *p != '\0'; p++) {
-		if (is_unreserved(*p)) {
-			str_append_char(out, *p);
-		} else {
-			str_append_format(out, "%%%02X", (unsigned)(unsigned char)*p);
-		}
-	}
-}
-
 bool kube_is_label(const char *name)
 {
 	size_t n = strlen(name);
@@ -40,7 +23,7 @@ static void segment_append(struct str *out, const char *text)
 {
 	if (!text_empty(text)) {
 		str_append_char(out, '/');
-		kube_escape_append(out, text);
+		str_append_escaped(out, text);
 	}
 }
 
@@ -63,7 +46,7 @@ void kube_query_append(struct str *out, const char *key, const char *value)
 	str_append_char(out, strchr(str_text(out), '?') == NULL ? '?' : '&');
 	str_append_text(out, key);
 	str_append_char(out, '=');
-	kube_escape_append(out, value);
+	str_append_escaped(out, value);
 }
 
 void kube_write_query_append(struct str *out, unsigned options)

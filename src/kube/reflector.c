@@ -11,8 +11,6 @@
  * next: resume from the last version, or a new complete picture, now or after a delay. */
 #include "kube/reflector.h"
 
-#include <stdlib.h>
-
 #include "base/log.h"
 #include "base/map.h"
 #include "reflector_feed.h"
