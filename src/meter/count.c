@@ -1,32 +1,24 @@
 /* Two counters, and the words for what may go wrong. */
 #include "count.h"
 
-#include <stdio.h>
-
 #include "base/str.h"
-
-/* What did not happen makes no series. */
-static void counter_add(struct metric_registry *r, const char *name, const char *help,
-	const char *labels, uint32_t n)
-{
-	if (n > 0) {
-		metric_count(r, name, help, labels, n);
-	}
-}
 
 void count_read(struct metric_registry *r, const char *source, const char *verdict)
 {
 	char labels[96];
 	snprintf(labels, sizeof labels, "source=\"%s\",verdict=\"%s\"", source, verdict);
-	counter_add(r, "aliquot_usage_reads_total",
+	metric_count(r, "aliquot_usage_reads_total",
 		"Readings of use, by where it was read and what came of it.", labels, 1);
 }
 
 void count_figures(struct metric_registry *r, const char *source, const char *verdict, uint32_t n)
 {
 	char labels[96];
+	if (n == 0) {
+		return; /* what did not happen makes no series */
+	}
 	snprintf(labels, sizeof labels, "source=\"%s\",verdict=\"%s\"", source, verdict);
-	counter_add(r, "aliquot_usage_figures_total",
+	metric_count(r, "aliquot_usage_figures_total",
 		"Figures of pods that were read, and whether they were taken.", labels, n);
 }
 

@@ -1,8 +1,6 @@
 /* One record a pod, with its own small list of figures. Texts that repeat are interned. */
 #include "meter/latest.h"
 
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "base/intern.h"
 #include "base/slab.h"

@@ -1,6 +1,4 @@
 /* Now: all wanted pods, batch after batch, and then a pause. */
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "base/log.h"
 #include "count.h"
@@ -70,7 +68,7 @@ static void send_batch(struct prometheus *p)
 	CLEANUP(str_finish) struct str form = STR_INIT(QUERY_TEXT_MAX * 3);
 	write_query(p, &query);
 	str_append_text(&form, "timeout=10s&query=");
-	prometheus_append_encoded(&form, str_text(&query));
+	str_append_escaped(&form, str_text(&query));
 	p->asking = NULL;
 	prometheus_send(p, "/api/v1/query", &form);
 }

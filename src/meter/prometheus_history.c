@@ -2,8 +2,6 @@
  * fit into an answer. */
 #include "meter/prometheus_history.h"
 
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "dcgm.h"
 #include "prometheus_query.h"
@@ -77,7 +75,7 @@ void history_send(struct prometheus *p, struct history *h)
 	/* A value at a time is of the step that ends there. */
 	str_append_format(&form, "timeout=10s&start=%lld&end=%lld&step=%lld&query=",
 		(long long)(h->at_s + step_of(h)), (long long)window_end(h), (long long)step_of(h));
-	prometheus_append_encoded(&form, str_text(&query));
+	str_append_escaped(&form, str_text(&query));
 	prometheus_send(p, "/api/v1/query_range", &form);
 }
 

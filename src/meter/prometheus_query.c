@@ -1,20 +1,6 @@
 /* Text of PromQL queries, and the time of their answers. */
 #include "prometheus_query.h"
 
-void prometheus_append_encoded(struct str *form, const char *text)
-{
-	for (; *text != '\0'; text++) {
-		bool plain = strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "-_.~",
-				     *text) != NULL;
-		if (plain) {
-			str_append_char(form, *text);
-		} else {
-			str_append_format(form, "%%%02X", (unsigned)(unsigned char)*text);
-		}
-	}
-}
-
 void prometheus_append_quoted(struct str *query, const char *text)
 {
 	for (; *text != '\0'; text++) {

@@ -4,7 +4,6 @@
 
 #include "prometheus_parts.h"
 
-void prometheus_append_encoded(struct str *form, const char *text);
 /* Text within a PromQL string. */
 void prometheus_append_quoted(struct str *query, const char *text);
 /* A name as a regular expression that means only it. */

@@ -1,8 +1,6 @@
 /* One reading a target at a time: asked, gathered piece by piece, taken when it is whole. */
 #include "meter/scrape.h"
 
-#include <stdlib.h>
-
 #include "base/log.h"
 #include "base/rand.h"
 #include "formats/exposition.h"

@@ -2,9 +2,6 @@
  * wants to know, and what was told last. */
 #include "meter/states.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/log.h"
 #include "base/map.h"
 #include "base/number.h"

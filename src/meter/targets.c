@@ -1,9 +1,6 @@
 /* One record a pod that answers. */
 #include "targets.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "model/mirror.h"
 
 #define EXPORTER_PORT 9400
