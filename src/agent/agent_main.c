@@ -2,8 +2,6 @@
 #include "agent/agent_main.h"
 
 #include <getopt.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "agent/agent.h"
 #include "base/str.h"

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -99,9 +98,7 @@ static int walk_into(
 		int result =
 			gone ? 0
 			     : fault_from_errno(ret_fault, depth > 0 ? str_text(&w->path) : name);
-		if (fd >= 0) {
-			(void)close(fd);
-		}
+		cleanup_fd(&fd);
 		return result;
 	}
 	int result = 0;

@@ -1,8 +1,6 @@
 /* A timer asks, the answer is read at once and forgotten. */
 #include "kubelet_client.h"
 
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"

@@ -2,13 +2,11 @@
 #include "kubelet_relay.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/str.h"
 #include "base/vec.h"
 #include "io/local.h"
 #include "io/watch.h"
@@ -161,10 +159,7 @@ static int reach(struct relay *r, struct fault *ret_fault)
 	if (fd < 0 || connect(fd, (const struct sockaddr *)&a.at, sizeof a.at) != 0) {
 		(void)fault_set(
 			ret_fault, FAULT_TRANSIENT, "connect to %s: %s", r->to, strerror(errno));
-		if (fd >= 0) {
-			(void)close(fd);
-		}
-		fd = -1;
+		cleanup_fd(&fd);
 	}
 	local_address_finish(&a);
 	return fd;
@@ -241,9 +236,7 @@ void relay_destroy(struct relay *r)
 	if (r->bound) {
 		(void)unlink(r->listen);
 	}
-	if (r->fd >= 0) {
-		(void)close(r->fd);
-	}
+	cleanup_fd(&r->fd);
 	free(r->listen);
 	free(r->to);
 	free(r);

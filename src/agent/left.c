@@ -1,8 +1,6 @@
 /* What one look shows is compared with the pods, and counts once it has lasted. */
 #include "left.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/log.h"

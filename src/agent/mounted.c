@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -38,9 +36,7 @@ static int read_mounted_file(
 	}
 	int result = fd >= 0 ? read_to_end(fd, out) : -1;
 	int why = errno;
-	if (fd >= 0) {
-		(void)close(fd);
-	}
+	cleanup_fd(&fd);
 	if (result < 0) {
 		return fault_set(ret_fault, FAULT_FATAL, "%s: %s", str_text(&path), strerror(why));
 	}

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "io/tls.h"
+#include "io/tls_pem.h"
 
 struct mounted {
 	const char *dir; /* borrowed */

@@ -1,9 +1,6 @@
 /* One request at a time: made, looked at until it is answered, shown. */
 #include "own_key.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/rand.h"

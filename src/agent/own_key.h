@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "io/tls.h"
+#include "io/tls_issue.h"
 #include "kube/client.h"
 
 #define OWN_KEY_LIFETIME_S 86400

@@ -1,8 +1,6 @@
 /* What the agent answers: metrics and health for everybody, the node's state for the controller. */
 #include "pages.h"
 
-#include <stdio.h>
-
 #include "cgroups.h"
 #include "own/state.h"
 #include "node/metrics_text.h"

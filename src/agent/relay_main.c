@@ -3,7 +3,6 @@
 
 #include <getopt.h>
 #include <signal.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "agent/agent.h"

@@ -1,9 +1,6 @@
 /* Nothing of the daemons is known here but what the fleet says. */
 #include "steer.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "mps/daemon.h"
 
 #define LOOK_MS	    1000

@@ -1,9 +1,6 @@
 /* Devices, then pods, then who uses what: the answer of /v1/state. */
 #include "tell.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "own/state.h"
 
 /* --- devices ---------------------------------------------------------------------------------- */

@@ -1,8 +1,6 @@
 /* A reflector on one side, the node's pods on the other. */
 #include "watch_pods.h"
 
-#include <stdlib.h>
-
 #include "base/log.h"
 #include "pods/node_pod.h"
 #include "kube/reflector.h"

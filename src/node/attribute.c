@@ -1,9 +1,6 @@
 /* Whose each process is, and what that makes of each pod: judge, sort, add up. */
 #include "node/attribute.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "attribute_parts.h"
 #include "attribute_share.h"
 #include "node/attribute_whole.h"

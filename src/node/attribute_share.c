@@ -2,8 +2,6 @@
  */
 #include "attribute_share.h"
 
-#include <string.h>
-
 #include "base/number.h"
 
 #define SOURCE_SERVER  "mps-server"

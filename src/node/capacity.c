@@ -1,12 +1,7 @@
 /* What a capacity pod does: say which GPU it was given, then hold it. */
 #include "node/capacity.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/rand.h"

@@ -2,8 +2,6 @@
 #include "node/capacity_main.h"
 
 #include <getopt.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/str.h"
 #include "node/capacity.h"

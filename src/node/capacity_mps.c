@@ -2,7 +2,6 @@
 #include "capacity_mps.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "capacity_common.h"
@@ -152,9 +151,7 @@ static void keeper_finish(struct keeper *k)
 	mps_relay_destroy(k->relay);
 	mps_daemon_destroy(k->daemon);
 	lookout_finish(&k->lookout);
-	if (k->shm_lock >= 0) {
-		(void)close(k->shm_lock);
-	}
+	cleanup_fd(&k->shm_lock);
 	loop_destroy(k->loop);
 }
 

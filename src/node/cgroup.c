@@ -1,8 +1,6 @@
 /* Paths of cgroups: kubelets name a pod in one part of a path, runtimes a container in the next. */
 #include "node/cgroup.h"
 
-#include <string.h>
-
 #include "base/str.h"
 
 #define UID_BYTES	36

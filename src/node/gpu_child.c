@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -76,10 +74,7 @@ int gpu_child_start(
 
 void gpu_child_kill(struct gpu_child *child)
 {
-	if (child->fd >= 0) {
-		(void)close(child->fd);
-		child->fd = -1;
-	}
+	cleanup_fd(&child->fd);
 	if (child->pid > 0) {
 		(void)kill(child->pid, SIGKILL);
 	}

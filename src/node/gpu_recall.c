@@ -2,8 +2,6 @@
  * know who it is. */
 #include "gpu_recall.h"
 
-#include <string.h>
-
 #include "base/str.h"
 #include "gpu/xid.h"
 

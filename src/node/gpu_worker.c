@@ -2,15 +2,11 @@
 #include "node/gpu_worker.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/rand.h"
-#include "base/vec.h"
 #include "gpu/frame.h"
 #include "gpu_child.h"
 #include "gpu_hang.h"

@@ -6,7 +6,6 @@
 #include "lookout.h"
 
 #include <dirent.h>
-#include <stdlib.h>
 
 #include "base/log.h"
 #include "capacity_common.h"

@@ -1,8 +1,6 @@
 /* The node's pods: each with an arena of its own, found by uid in a table. */
 #include "node/node_pods.h"
 
-#include <stdlib.h>
-
 #include "base/table.h"
 
 #define POD_BLOCK_BYTES 512

@@ -4,9 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -55,9 +52,7 @@ static ssize_t read_proc_file(
 		done += n > 0 ? (size_t)n : 0;
 	}
 	int why = errno;
-	if (fd >= 0) {
-		(void)close(fd);
-	}
+	cleanup_fd(&fd);
 	errno = why;
 	return n < 0 ? -1 : (ssize_t)done;
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "folder.h"
+#include "io/tls_issue.h"
 
 static struct tls_pair leaf_make(const struct tls_pair *authority)
 {
