@@ -298,7 +298,7 @@ struct server *server_create(
 	loop_timer_init(&s->accept_again, l, accept_resume, s);
 	loop_timer_init(&s->drain_deadline, l, drain_expire, s);
 	room_init(s);
-	pace_init(s);
+	pace_init(s, conn_run);
 	ev_io_init(&s->acceptor, on_accept, s->fd, EV_READ);
 	s->acceptor.data = s;
 	ev_io_start(loop_ev(l), &s->acceptor);

@@ -72,7 +72,8 @@ struct server {
 	int64_t running_us;	/* since then */
 	struct {
 		LIST_FIELDS(struct conn);
-	} parked;    /* borrowed: they wait for the next turn */
+	} parked;			     /* borrowed: they wait for the next turn, */
+	void (*run_waiting)(struct conn *c); /* and then are run by this */
 	size_t held; /* bytes of bodies and of unsent answers, of all connections */
 	bool leaving, draining;
 	struct loop_timer drain_deadline;

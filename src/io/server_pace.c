@@ -9,7 +9,6 @@
 #include "server_pace.h"
 
 #include "base/clock.h"
-#include "server_conn.h"
 
 /* So long the others may wait for each address that has more to say than it gets; one request may
  * be longer. */
@@ -82,15 +81,16 @@ static void run_parked(void *data)
 	for (; waiting > 0 && s->parked.first != NULL; waiting--) {
 		struct conn *c = s->parked.first;
 		pace_forget(c);
-		conn_run(c);
+		s->run_waiting(c);
 	}
 	if (s->parked.first != NULL) {
 		loop_wake_at(s->loop, loop_now_ms());
 	}
 }
 
-void pace_init(struct server *s)
+void pace_init(struct server *s, void (*run)(struct conn *c))
 {
+	s->run_waiting = run;
 	loop_on_turn(s->loop, run_parked, s);
 }
 

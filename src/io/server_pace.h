@@ -11,7 +11,8 @@ void pace_end(struct server *s);
 /* Has the connection's address had its part of this turn? */
 bool pace_is_over(const struct conn *c);
 void pace_forget(struct conn *c);
-void pace_init(struct server *s);
+/* `run`: what is done with a connection that waited, in its turn. */
+void pace_init(struct server *s, void (*run)(struct conn *c));
 void pace_finish(struct server *s);
 
 #endif
