@@ -116,7 +116,7 @@ static int walk_into(
 
 /* The one hierarchy of cgroup v2 has its files at the root; else there is one of v1 for each
  * controller, and a kubelet uses all of them. */
-static const char *hierarchy(int root)
+static const char *hierarchy_name(int root)
 {
 	static const char *const names[] = {"systemd", "memory", "pids", "cpu,cpuacct", "cpu"};
 	if (faccessat(root, "cgroup.controllers", F_OK, 0) == 0) {
@@ -140,7 +140,7 @@ int cgroups_scan(const char *root, struct arena *arena, struct cgroup_pods *ret_
 		return fault_from_errno(ret_fault, root);
 	}
 	str_append_text(&w.path, "");
-	int result = walk_into(&w, fd, hierarchy(fd), 0, ret_fault);
+	int result = walk_into(&w, fd, hierarchy_name(fd), 0, ret_fault);
 	(void)close(fd);
 	str_finish(&w.path);
 	if (result < 0) {

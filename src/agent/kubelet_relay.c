@@ -93,7 +93,7 @@ static bool end_receive(struct end *e)
 	return true;
 }
 
-static bool give(struct end *e)
+static bool end_send(struct end *e)
 {
 	while (e->to > e->from) {
 		ssize_t n = send(e->other->fd, e->buffer + e->from, e->to - e->from,
@@ -119,7 +119,7 @@ static void on_end_ready(void *data, unsigned ready)
 	bool well = true;
 	(void)ready;
 	for (int i = 0; i < 2 && well; i++) {
-		well = end_receive(&v->ends[i]) && give(&v->ends[i]);
+		well = end_receive(&v->ends[i]) && end_send(&v->ends[i]);
 	}
 	if (!well || (v->ends[0].ended && v->ends[1].ended)) {
 		connection_end(v);
@@ -149,7 +149,7 @@ static void visit_begin(struct relay *r, int fd, int other)
 /* --- the door --------------------------------------------------------------------------------- */
 
 /* At once or not at all: a queue that is full is refused, as by a socket that does not block. */
-static int reach(struct relay *r, struct fault *ret_fault)
+static int relay_connect(struct relay *r, struct fault *ret_fault)
 {
 	struct local_address a;
 	if (local_address_init(&a, r->to, ret_fault) < 0) {
@@ -174,7 +174,7 @@ static void on_connection(void *data, unsigned ready)
 	if (fd < 0) {
 		return;
 	}
-	int other = r->visits.count < RELAY_VISITS_MAX ? reach(r, &f) : -2;
+	int other = r->visits.count < RELAY_VISITS_MAX ? relay_connect(r, &f) : -2;
 	if (other >= 0) {
 		visit_begin(r, fd, other);
 	} else {

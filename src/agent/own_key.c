@@ -55,7 +55,7 @@ static void look_with_backoff(struct own_key *k)
 
 /* --- the answer --- */
 
-static void show(struct own_key *k, const char *cert_pem)
+static void show_certificate(struct own_key *k, const char *cert_pem)
 {
 	struct fault f = {0};
 	struct tls_validity v;
@@ -99,7 +99,7 @@ static void on_looked(void *data, const struct kube_answer *a)
 			k->request);
 		look_with_backoff(k);
 	} else {
-		show(k, csr.certificate);
+		show_certificate(k, csr.certificate);
 	}
 }
 

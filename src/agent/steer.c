@@ -48,7 +48,7 @@ static void steer_on_timer(void *data)
 	doom_tenants(s);
 }
 
-static bool owner(void *data, int32_t pid, struct mps_owner *ret_owner)
+static bool client_tenant(void *data, int32_t pid, struct mps_owner *ret_owner)
 {
 	struct steer *s = data;
 	struct cgroup_name name;
@@ -75,7 +75,7 @@ struct steer *steer_create(const struct steer_config *config)
 		.root = config->root,
 		.ask_ms = MPS_ASK_MS,
 		.timeout_ms = MPS_TIMEOUT_MS,
-		.owner = owner,
+		.owner = client_tenant,
 		.data = s});
 	loop_timer_init(&s->timer, config->loop, steer_on_timer, s);
 	loop_timer_repeat_ms(&s->timer, config->look_ms > 0 ? config->look_ms : LOOK_MS);

@@ -24,7 +24,7 @@ void bug_at(const char *file, int line, const char *format, ...)
 	abort();
 }
 
-static void *checked(void *p, size_t size)
+static void *memory_checked(void *p, size_t size)
 {
 	if (p == NULL && size != 0) {
 		bug_at(__FILE__, __LINE__, "out of memory: %zu bytes", size);
@@ -34,22 +34,22 @@ static void *checked(void *p, size_t size)
 
 void *xmalloc(size_t size)
 {
-	return checked(malloc(size), size);
+	return memory_checked(malloc(size), size);
 }
 
 void *xcalloc(size_t count, size_t size)
 {
-	return checked(calloc(count, size), count * size);
+	return memory_checked(calloc(count, size), count * size);
 }
 
 void *xrealloc(void *p, size_t size)
 {
-	return checked(realloc(p, size), size);
+	return memory_checked(realloc(p, size), size);
 }
 
 void *xreallocarray(void *p, size_t count, size_t size)
 {
-	return checked(reallocarray(p, count, size), count * size);
+	return memory_checked(reallocarray(p, count, size), count * size);
 }
 
 char *xstrdup(const char *s)

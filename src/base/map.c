@@ -30,7 +30,7 @@ void map_clear(struct map *m)
 	map_finish(m);
 }
 
-static uint32_t upper(uint64_t hash)
+static uint32_t upper_half(uint64_t hash)
 {
 	return (uint32_t)(hash >> 32);
 }
@@ -41,7 +41,7 @@ static uint32_t walk_start(const struct map *m, uint32_t stored)
 	return (uint32_t)((uint64_t)(stored * 2654435769u) * m->room >> 32);
 }
 
-static uint32_t after(const struct map *m, uint32_t i)
+static uint32_t cell_after(const struct map *m, uint32_t i)
 {
 	return i + 1 < m->room ? i + 1 : 0;
 }
@@ -50,12 +50,12 @@ static void cell_place(struct map *m, struct map_cell cell)
 {
 	uint32_t i = walk_start(m, cell.hash);
 	while (m->cells[i].slot != MAP_NONE) {
-		i = after(m, i);
+		i = cell_after(m, i);
 	}
 	m->cells[i] = cell;
 }
 
-static void rebuild(struct map *m, uint32_t cells)
+static void map_rebuild(struct map *m, uint32_t cells)
 {
 	struct map_cell *old = m->cells;
 	uint32_t old_cells = m->room;
@@ -76,12 +76,13 @@ uint32_t map_find(const struct map *m, uint64_t hash, const void *key)
 	if (m->cells == NULL) {
 		return MAP_NONE;
 	}
-	for (uint32_t i = walk_start(m, upper(hash));; i = after(m, i)) {
+	for (uint32_t i = walk_start(m, upper_half(hash));; i = cell_after(m, i)) {
 		const struct map_cell *c = &m->cells[i];
 		if (c->slot == MAP_NONE) {
 			return MAP_NONE;
 		}
-		if (c->slot != TOMB && c->hash == upper(hash) && m->same(m->owner, c->slot, key)) {
+		if (c->slot != TOMB && c->hash == upper_half(hash) &&
+			m->same(m->owner, c->slot, key)) {
 			return c->slot;
 		}
 	}
@@ -98,9 +99,9 @@ void map_put(struct map *m, uint64_t hash, uint32_t slot)
 		while (m->count + 1 > want / 2 + want / 8) {
 			want += want / 2;
 		}
-		rebuild(m, want);
+		map_rebuild(m, want);
 	}
-	cell_place(m, (struct map_cell){upper(hash), slot});
+	cell_place(m, (struct map_cell){upper_half(hash), slot});
 	m->count++;
 }
 
@@ -109,12 +110,12 @@ bool map_remove(struct map *m, uint64_t hash, uint32_t slot)
 	if (m->cells == NULL) {
 		return false;
 	}
-	for (uint32_t i = walk_start(m, upper(hash));; i = after(m, i)) {
+	for (uint32_t i = walk_start(m, upper_half(hash));; i = cell_after(m, i)) {
 		struct map_cell *c = &m->cells[i];
 		if (c->slot == MAP_NONE) {
 			return false;
 		}
-		if (c->slot == slot && c->hash == upper(hash)) {
+		if (c->slot == slot && c->hash == upper_half(hash)) {
 			c->slot = TOMB;
 			m->count--;
 			m->tombs++;

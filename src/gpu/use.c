@@ -53,7 +53,7 @@ uint32_t use_clean(struct use_rows *r, uint64_t after_us, uint64_t latest_us)
 	return dropped;
 }
 
-static uint64_t newest(const struct use_rows *r)
+static uint64_t newest_row_us(const struct use_rows *r)
 {
 	uint64_t time_us = 0;
 	for (size_t i = 0; i < r->count; i++) {
@@ -65,7 +65,7 @@ static uint64_t newest(const struct use_rows *r)
 struct use_span use_span_of(
 	const struct use_rows *r, uint64_t after_us, uint64_t now_us, uint64_t interval_us)
 {
-	struct use_span span = {.until_us = newest(r)};
+	struct use_span span = {.until_us = newest_row_us(r)};
 	/* Much further away it is not the same clock. */
 	if (now_us > span.until_us + SECOND_US && now_us < span.until_us + HOUR_US) {
 		span.until_us = now_us - SECOND_US;
@@ -86,7 +86,7 @@ struct total {
 	uint64_t sm, memory, encoder, decoder; /* percent times microseconds */
 };
 
-static int32_t mean(uint64_t total, uint64_t length_us)
+static int32_t mean_share(uint64_t total, uint64_t length_us)
 {
 	uint64_t thousandths = (total * PERCENT + length_us / 2) / length_us;
 	return (int32_t)(thousandths < FULL * PERCENT ? thousandths : FULL * PERCENT);
@@ -117,10 +117,10 @@ void use_share(const struct use_rows *r, const struct use_span *span, struct gpu
 			total.decoder += row->decoder * us;
 			since_us = row->time_us > since_us ? row->time_us : since_us;
 		}
-		p->sm = mean(total.sm, length_us);
-		p->mem_util = mean(total.memory, length_us);
-		p->enc = mean(total.encoder, length_us);
-		p->dec = mean(total.decoder, length_us);
+		p->sm = mean_share(total.sm, length_us);
+		p->mem_util = mean_share(total.memory, length_us);
+		p->enc = mean_share(total.encoder, length_us);
+		p->dec = mean_share(total.decoder, length_us);
 	}
 }
 
@@ -232,7 +232,7 @@ static void use_read(struct look *l, int64_t mono_us, int64_t wall_us)
 	l->sample->dropped += use_clean(&rows, after_us, now_us + took_us + LATE_US);
 	struct use_span span = use_span_of(&rows, after_us, now_us, interval_us);
 	use_share(&rows, &span, r->processes, r->process_count);
-	uint64_t last_us = newest(&rows);
+	uint64_t last_us = newest_row_us(&rows);
 	d->use_us = last_us > d->use_us ? last_us : d->use_us;
 	d->use_asked_us = mono_us;
 }

@@ -33,7 +33,7 @@ struct hook {
 	struct metric *ignored, *malformed, *debugged, *seconds;
 };
 
-static struct metric *counter(struct hook *h, enum verdict verdict, const char *reason)
+static struct metric *verdict_counter(struct hook *h, enum verdict verdict, const char *reason)
 {
 	CLEANUP(str_finish) struct str labels = STR_INIT(256);
 	metric_label(&labels, "verdict", verdict_names[verdict]);
@@ -57,9 +57,9 @@ struct hook *hook_create(const struct hook_config *config)
 		h->schedulers[i] = xstrdup(config->schedulers[i]);
 	}
 	hook_set_runtime_class(h, config->runtime_class);
-	h->ignored = counter(h, VERDICT_IGNORED, "NotAPod");
-	h->malformed = counter(h, VERDICT_IGNORED, "Malformed");
-	h->debugged = counter(h, VERDICT_DEBUGGED, "EphemeralContainer");
+	h->ignored = verdict_counter(h, VERDICT_IGNORED, "NotAPod");
+	h->malformed = verdict_counter(h, VERDICT_IGNORED, "Malformed");
+	h->debugged = verdict_counter(h, VERDICT_DEBUGGED, "EphemeralContainer");
 	h->seconds = metric_get(h->metrics, METRIC_HISTOGRAM, "aliquot_admission_seconds",
 		"Time from the bytes of a review to the bytes of its answer", NULL);
 	return h;
@@ -242,7 +242,7 @@ static void count_decision(struct hook *h, const struct admit_verdict *v)
 {
 	struct metric **m = &h->by_reason[v->reason];
 	if (*m == NULL) {
-		*m = counter(
+		*m = verdict_counter(
 			h, v->convert ? VERDICT_CONVERTED : VERDICT_WHOLE, reason_name(v->reason));
 	}
 	metric_add(*m, 1);
@@ -295,7 +295,7 @@ static bool answer_review(struct hook *h, struct str *out)
 
 /* A container that a person adds to a tenant sees no GPU, whatever else is known: it needs none of
  * the conditions of C2, since it stands in no queue. */
-static bool debug(struct hook *h, struct str *out)
+static bool answer_debugged(struct hook *h, struct str *out)
 {
 	struct review *r = &h->review;
 	struct warnings w = {.count = 0};
@@ -359,7 +359,7 @@ int hook_admit(struct hook *h, const char *body, size_t size, struct str *out)
 		const struct review *r = &h->review;
 		answered = r->too_large		? leave_large(h, out)
 			   : r->problem != NULL ? pass_by(h, out)
-			   : r->debugged	? debug(h, out)
+			   : r->debugged	? answer_debugged(h, out)
 						: answer_review(h, out);
 		/* An answer that was cut off is none; the API server goes on without us. */
 		status = answered ? 200 : 500;

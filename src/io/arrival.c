@@ -16,7 +16,7 @@ void arrival_watch(int fd)
 	(void)setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
 }
 
-static int64_t micros(const struct timespec *t)
+static int64_t timespec_us(const struct timespec *t)
 {
 	return (int64_t)t->tv_sec * 1000000 + t->tv_nsec / 1000;
 }
@@ -47,6 +47,6 @@ int64_t arrival_us(int fd, int64_t otherwise)
 		clock_gettime(CLOCK_REALTIME, &now) != 0) {
 		return otherwise;
 	}
-	int64_t age = micros(&now) - micros(&stamp);
+	int64_t age = timespec_us(&now) - timespec_us(&stamp);
 	return age >= 0 && age <= AGE_MAX_US ? clock_mono_us() - age : otherwise;
 }

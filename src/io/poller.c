@@ -92,7 +92,7 @@ void poller_call_again(struct poller_call *call)
 
 /* Callbacks may send and cancel: the list is looked at anew each time. The call is in none of the
  * poller's lists while its owner is told. */
-static void deliver(struct poller *p)
+static void poller_deliver(struct poller *p)
 {
 	struct poller_calls *done = &p->calls[POLLER_DONE];
 	while (done->first != NULL) {
@@ -111,7 +111,7 @@ static void poller_pump(void *data)
 {
 	struct poller *p = data;
 	p->pumping = false;
-	deliver(p);
+	poller_deliver(p);
 	struct poller_calls *queued = &p->calls[POLLER_QUEUED];
 	while (queued->first != NULL && p->calls[POLLER_RUNNING].count < POLLER_CALLS_MAX) {
 		struct poller_call *call = queued->first;

@@ -362,7 +362,7 @@ static void receive_answer(struct poller_conn *c)
 	}
 }
 
-static void connected(struct poller_conn *c)
+static void conn_connected(struct poller_conn *c)
 {
 	int error = 0;
 	socklen_t n = sizeof error;
@@ -381,7 +381,7 @@ static void on_poll_io(struct ev_loop *ev, ev_io *w, int events)
 	(void)events;
 	switch ((enum poller_phase)c->phase) {
 	case POLLER_CONNECT:
-		connected(c);
+		conn_connected(c);
 		break;
 	case POLLER_HANDSHAKE:
 		poller_tls_later(c);

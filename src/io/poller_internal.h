@@ -2,7 +2,7 @@
  * poller_conn.c (connections: those that wait, and one of them connecting, asking, hearing) and
  * poller_tls.c (the handshake and what is kept of it).
  *
- * Nobody's callback is called from inside here but by deliver of poller.c, deferred to the end of a
+ * Nobody's callback is called from inside here but by poller_deliver, deferred to the end of a
  * turn of the loop: a connection never changes under the feet of the function that works on it. */
 #ifndef IO_POLLER_INTERNAL_H
 #define IO_POLLER_INTERNAL_H

@@ -342,7 +342,7 @@ static void linger_begin(struct conn *c)
 	watch_set(c, EV_READ);
 }
 
-static void linger(struct conn *c)
+static void linger_read(struct conn *c)
 {
 	for (int i = 0; i < READS_MAX; i++) {
 		ssize_t n = recv(c->fd, c->server->scratch, SERVER_SCRATCH, 0);
@@ -385,7 +385,7 @@ static bool handshake_begin(struct conn *c)
 }
 
 /* True once the handshake is complete; otherwise the connection waits or is gone. */
-static bool handshake(struct conn *c)
+static bool handshake_go_on(struct conn *c)
 {
 	if (c->ssl == NULL && !handshake_begin(c)) {
 		return false;
@@ -439,10 +439,10 @@ static void conn_rounds(struct conn *c)
 	struct round round = {.more = true};
 	int rounds = 0;
 	if (c->phase == CONN_LINGER) {
-		linger(c);
+		linger_read(c);
 		return;
 	}
-	if (c->phase == CONN_HANDSHAKE && !handshake(c)) {
+	if (c->phase == CONN_HANDSHAKE && !handshake_go_on(c)) {
 		return;
 	}
 	while (rounds < READS_MAX && round_run(c, &round)) {

@@ -26,7 +26,7 @@ bool pace_is_over(const struct conn *c)
 	return !s->draining && spent_us(s, c->source) >= SLICE_US;
 }
 
-static void park(struct conn *c)
+static void conn_park(struct conn *c)
 {
 	struct server *s = c->server;
 	c->parked = true;
@@ -49,7 +49,7 @@ bool pace_begin(struct conn *c)
 		return false;
 	}
 	if (pace_is_over(c)) {
-		park(c);
+		conn_park(c);
 		return false;
 	}
 	pace_forget(c);

@@ -26,7 +26,7 @@ static void before_value(struct build *b)
 	b->wrote |= bit;
 }
 
-static void begin(struct build *b, bool is_array)
+static void open_value(struct build *b, bool is_array)
 {
 	before_value(b);
 	ENSURE(b->depth < BUILD_DEPTH_MAX);
@@ -39,12 +39,12 @@ static void begin(struct build *b, bool is_array)
 
 void build_begin_object(struct build *b)
 {
-	begin(b, false);
+	open_value(b, false);
 }
 
 void build_begin_array(struct build *b)
 {
-	begin(b, true);
+	open_value(b, true);
 }
 
 void build_end(struct build *b)

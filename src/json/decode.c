@@ -48,7 +48,7 @@ static int check_bounds(const char *p, size_t n, struct fault *ret_fault)
 }
 
 /* The same text without U+0000, NULL where there is none. A backslash is nowhere but in strings. */
-static char *mend(const char *p, size_t n)
+static char *mend_nul_escapes(const char *p, size_t n)
 {
 	char *copy = NULL;
 	for (size_t i = 0; i + 1 < n; i++) {
@@ -81,7 +81,8 @@ int decode_parse(
 		return -1;
 	}
 	json_error_t error;
-	CLEANUP(cleanup_free) char *mended = (flags & DECODE_MEND) != 0 ? mend(p, n) : NULL;
+	CLEANUP(cleanup_free)
+	char *mended = (flags & DECODE_MEND) != 0 ? mend_nul_escapes(p, n) : NULL;
 	root = json_loadb(
 		mended != NULL ? mended : p, n, unique ? JSON_REJECT_DUPLICATES : 0, &error);
 	if (root == NULL) {
@@ -109,7 +110,7 @@ int decode_mismatch(const json_t *value, const char *expected, struct fault *ret
 
 /* The member at `path`. What stands in its way (a text where an object should be) comes back in
  * *ret_blocker, with how much of the path led there. */
-static const json_t *walk(
+static const json_t *walk_path(
 	const json_t *object, const char *path, const json_t **ret_blocker, size_t *ret_length)
 {
 	const char *from = path;
@@ -136,7 +137,7 @@ int decode_member(
 {
 	const json_t *blocker = NULL;
 	size_t n = 0;
-	const json_t *value = walk(object, path, &blocker, &n);
+	const json_t *value = walk_path(object, path, &blocker, &n);
 	if (blocker != NULL) {
 		decode_mismatch(blocker, "object", ret_fault);
 		return n > 0 ? fault_wrap(ret_fault, "%.*s", (int)n, path) : -1;
@@ -149,7 +150,7 @@ const json_t *decode_find(const json_t *object, const char *path)
 {
 	const json_t *blocker = NULL;
 	size_t n = 0;
-	return walk(object, path, &blocker, &n);
+	return walk_path(object, path, &blocker, &n);
 }
 
 const char *decode_find_text(const json_t *object, const char *path)

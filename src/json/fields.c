@@ -284,7 +284,7 @@ static int check_count(const struct field *f, size_t count, struct fault *ret_fa
 	return 0;
 }
 
-static void preset(void *noun, const struct shape *shape)
+static void preset_noun(void *noun, const struct shape *shape)
 {
 	if (shape->defaults != NULL) {
 		memcpy(noun, shape->defaults, shape->size);
@@ -306,7 +306,7 @@ static int read_items(
 	char *items = count > 0 ? arena_alloc(arena, size * count) : NULL;
 	for (size_t i = 0; i < count; i++) {
 		const json_t *object = json_array_get(array, i);
-		preset(items + i * size, l->inside);
+		preset_noun(items + i * size, l->inside);
 		if (fields_read(object, l->inside, arena, items + i * size, ret_fault) < 0) {
 			return fault_wrap(ret_fault, "%s[%zu]", l->called, i);
 		}
@@ -362,7 +362,7 @@ static int read_each(const struct reading *r, const json_t *value, void *to)
 		if (json_is_null(one.object)) {
 			continue;
 		}
-		preset(item, r->field->inside);
+		preset_noun(item, r->field->inside);
 		if (fields_read(one.object, r->field->inside, r->arena, item, r->fault) < 0 ||
 			r->field->each(&one, item, to) < 0) {
 			return fault_wrap(r->fault, "%s[%zu]", r->field->path, i);
@@ -488,7 +488,7 @@ int fields_fill(const json_t *object, const struct shape *shape, struct arena *a
 	struct fault *ret_fault)
 {
 	void *found = arena_alloc(arena, shape->size);
-	preset(found, shape);
+	preset_noun(found, shape);
 	if (fields_read(object, shape, arena, found, ret_fault) < 0) {
 		return wrap_name(shape, found, ret_fault);
 	}
@@ -520,7 +520,7 @@ static size_t shared_path(struct view a, struct view b)
 }
 
 /* What of a path is behind a part of it that ends between two members; NULL: nothing. */
-static struct view behind(struct view path, size_t n)
+static struct view path_behind(struct view path, size_t n)
 {
 	n += n > 0 && n < path.n ? 1 : 0;
 	return (struct view){n < path.n ? path.p + n : NULL, path.n - n};
@@ -530,7 +530,7 @@ static struct view behind(struct view path, size_t n)
 static void move_to(struct build *b, struct view *open, struct view to)
 {
 	size_t shared = shared_path(*open, to);
-	struct view leave = behind(*open, shared), enter = behind(to, shared), part;
+	struct view leave = path_behind(*open, shared), enter = path_behind(to, shared), part;
 	while (view_next(&leave, '.', &part)) {
 		build_end(b);
 	}

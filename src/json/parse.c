@@ -27,7 +27,7 @@ struct text {
 
 static json_t *parse_value(struct parser *s);
 
-static void release(json_t **value)
+static void release_value(json_t **value)
 {
 	json_decref(*value);
 }
@@ -40,7 +40,7 @@ static void skip_blanks(struct parser *s)
 }
 
 /* Blanks, then this byte. */
-static bool take(struct parser *s, char c)
+static bool take_byte(struct parser *s, char c)
 {
 	skip_blanks(s);
 	if (s->p < s->end && *s->p == c) {
@@ -85,7 +85,7 @@ static bool unescape_code(struct parser *s)
 }
 
 /* After the backslash. */
-static bool unescape(struct parser *s)
+static bool take_escape(struct parser *s)
 {
 	static const char names[] = "\"\\/bfnrt";
 	static const char values[] = "\"\\/\b\f\n\r\t";
@@ -121,7 +121,7 @@ static bool parse_text(struct parser *s, struct text *text)
 			text->v = (struct view){str_text(&s->scratch), s->scratch.len};
 			return !s->scratch.overflow;
 		}
-		if (c != '\\' || !unescape(s)) {
+		if (c != '\\' || !take_escape(s)) {
 			return false;
 		}
 		from = s->p;
@@ -180,7 +180,7 @@ static bool take_word(struct parser *s, const char *word)
 static bool add_member(struct parser *s, json_t *object)
 {
 	struct text key;
-	if (!take(s, '"') || !parse_text(s, &key)) {
+	if (!take_byte(s, '"') || !parse_text(s, &key)) {
 		return false;
 	}
 	/* A key in scratch must outlive the value's own texts. */
@@ -191,7 +191,7 @@ static bool add_member(struct parser *s, json_t *object)
 	if (s->unique && json_object_getn(object, key.v.p, key.v.n) != NULL) {
 		return false;
 	}
-	if (!take(s, ':')) {
+	if (!take_byte(s, ':')) {
 		return false;
 	}
 	json_t *value = parse_value(s);
@@ -203,7 +203,7 @@ static bool add_member(struct parser *s, json_t *object)
 			 : json_object_setn_new_nocheck(object, key.v.p, key.v.n, value)) == 0;
 }
 
-static bool spend(struct parser *s, size_t cost)
+static bool spend_cost(struct parser *s, size_t cost)
 {
 	s->cost += cost;
 	return s->cost <= DECODE_COST_MAX;
@@ -213,13 +213,13 @@ static json_t *parse_container(struct parser *s)
 {
 	bool is_object = *s->p == '{';
 	char closing = is_object ? '}' : ']';
-	CLEANUP(release) json_t *container = is_object ? json_object() : json_array();
+	CLEANUP(release_value) json_t *container = is_object ? json_object() : json_array();
 	s->p++;
-	if (s->depth == 0 || !spend(s, DECODE_COST_CONTAINER)) {
+	if (s->depth == 0 || !spend_cost(s, DECODE_COST_CONTAINER)) {
 		return NULL;
 	}
 	s->depth--;
-	if (!take(s, closing)) {
+	if (!take_byte(s, closing)) {
 		do {
 			json_t *value = is_object ? NULL : parse_value(s);
 			bool added = is_object ? add_member(s, container)
@@ -228,8 +228,8 @@ static json_t *parse_container(struct parser *s)
 			if (!added) {
 				return NULL;
 			}
-		} while (take(s, ',') && spend(s, 1));
-		if (!take(s, closing)) {
+		} while (take_byte(s, ',') && spend_cost(s, 1));
+		if (!take_byte(s, closing)) {
 			return NULL;
 		}
 	}

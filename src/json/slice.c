@@ -57,7 +57,7 @@ static bool value_may_begin(char c)
 }
 
 /* One byte between values, never a blank. False: it does not belong there; *taken: it was read. */
-static bool step(struct slice *s, char c, uint64_t at, bool *taken)
+static bool structure_byte(struct slice *s, char c, uint64_t at, bool *taken)
 {
 	*taken = true;
 	switch ((enum slice_state)s->state) {
@@ -107,7 +107,7 @@ static bool is_blank(char c)
 }
 
 /* Reads on until the input is used up; false where it cannot be JSON. */
-static bool advance(struct slice *s, struct slice_input *in, const char *start)
+static bool read_on(struct slice *s, struct slice_input *in, const char *start)
 {
 	while (in->p < in->end && !s->stopped) {
 		enum slice_state state = (enum slice_state)s->state;
@@ -125,7 +125,8 @@ static bool advance(struct slice *s, struct slice_input *in, const char *start)
 			in->p++;
 		} else {
 			bool taken = true;
-			if (!step(s, *in->p, s->taken + (uint64_t)(in->p - start), &taken)) {
+			if (!structure_byte(
+				    s, *in->p, s->taken + (uint64_t)(in->p - start), &taken)) {
 				return false;
 			}
 			in->p += taken ? 1 : 0;
@@ -140,7 +141,7 @@ int slice_push(struct slice *s, const char *p, size_t n, struct fault *ret_fault
 		return 0;
 	}
 	struct slice_input in = {p, p + n};
-	if (s->broken || !advance(s, &in, p)) {
+	if (s->broken || !read_on(s, &in, p)) {
 		s->broken = true;
 		return fault_set(ret_fault, FAULT_INVALID, "malformed JSON at byte %llu",
 			(unsigned long long)(s->taken + (uint64_t)(in.p - p)));

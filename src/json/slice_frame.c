@@ -22,7 +22,7 @@ static const struct slice_keep head_keep[] = {
 
 /* --- what goes where --- */
 
-static struct slice_frame *innermost(struct slice *s)
+static struct slice_frame *innermost_frame(struct slice *s)
 {
 	return &s->frame[s->frames - 1];
 }
@@ -42,7 +42,7 @@ static struct str *sink_of(struct slice *s, enum role role)
 	return NULL;
 }
 
-static void put(struct slice *s, struct str *sink, const char *p, size_t n)
+static void sink_put(struct slice *s, struct str *sink, const char *p, size_t n)
 {
 	if (sink != NULL && !slice_append(sink, p, n) && sink == &s->out) {
 		s->refused = true;
@@ -70,7 +70,7 @@ static bool push_frame(struct slice *s, enum role role, const struct slice_keep 
 		s->part_from = s->out.len;
 	}
 	s->state = is_array ? SLICE_VALUE_OR_END : SLICE_KEY_OR_END;
-	put(s, sink_of(s, role), is_array ? "[" : "{", 1);
+	sink_put(s, sink_of(s, role), is_array ? "[" : "{", 1);
 	return true;
 }
 
@@ -161,12 +161,12 @@ static struct plan plan_member(struct slice *s, struct slice_frame *f)
 	s->value.before = s->out.len;
 	s->value.wrote = f->wrote;
 	if (f->wrote) {
-		put(s, plan.sink, ",", 1);
+		sink_put(s, plan.sink, ",", 1);
 	}
 	f->wrote = true;
 	if (!f->is_array) {
-		put(s, plan.sink, s->key.p, s->key.len);
-		put(s, plan.sink, ":", 1);
+		sink_put(s, plan.sink, s->key.p, s->key.len);
+		sink_put(s, plan.sink, ":", 1);
 	}
 	return plan;
 }
@@ -206,7 +206,7 @@ static struct plan plan_list(struct slice *s, char first)
 /* Begins the value whose first byte is next. True if that byte, a bracket, opened a frame. */
 bool slice_begin_value(struct slice *s, char first, uint64_t at)
 {
-	struct slice_frame *f = innermost(s);
+	struct slice_frame *f = innermost_frame(s);
 	uint32_t before = s->frames;
 	struct plan plan = {.role = ROLE_OBJECT};
 	switch ((enum role)f->role) {
@@ -246,7 +246,7 @@ bool slice_begin_value(struct slice *s, char first, uint64_t at)
 void slice_drop_value(struct slice *s)
 {
 	str_truncate(&s->out, s->value.before);
-	innermost(s)->wrote = s->value.wrote;
+	innermost_frame(s)->wrote = s->value.wrote;
 	s->cut = true;
 	s->sink = NULL;
 }
@@ -260,7 +260,7 @@ void slice_end_value(struct slice *s, uint64_t at)
 	s->value.mark = 0;
 	s->sink = NULL;
 	s->state = SLICE_COMMA;
-	if (innermost(s)->role == ROLE_ITEMS) {
+	if (innermost_frame(s)->role == ROLE_ITEMS) {
 		object_end(s, at);
 	}
 }
@@ -270,20 +270,20 @@ static void put_cut(struct slice *s, const struct slice_frame *f)
 {
 	if (s->cut && is_outermost(s, s->frames - 1)) {
 		const struct view said = VIEW("\"" SLICE_CUT "\":true");
-		put(s, sink_of(s, ROLE_OBJECT), ",", f->wrote ? 1 : 0);
-		put(s, sink_of(s, ROLE_OBJECT), said.p, said.n);
+		sink_put(s, sink_of(s, ROLE_OBJECT), ",", f->wrote ? 1 : 0);
+		sink_put(s, sink_of(s, ROLE_OBJECT), said.p, said.n);
 	}
 }
 
 bool slice_end_frame(struct slice *s, char c, uint64_t at)
 {
-	struct slice_frame *f = innermost(s);
+	struct slice_frame *f = innermost_frame(s);
 	if ((c == ']') != f->is_array) {
 		return false;
 	}
 	enum role role = (enum role)f->role;
 	put_cut(s, f);
-	put(s, sink_of(s, role), &c, 1);
+	sink_put(s, sink_of(s, role), &c, 1);
 	s->frames--;
 	if (role == ROLE_LIST) {
 		s->state = SLICE_DONE;
@@ -306,7 +306,7 @@ bool slice_end_frame(struct slice *s, char c, uint64_t at)
 /* The closing quote was read. A key that is too long or spelled with escapes is nobody's. */
 static void end_key(struct slice *s)
 {
-	const struct slice_frame *f = innermost(s);
+	const struct slice_frame *f = innermost_frame(s);
 	if (s->key.overflow || (s->key_escaped && f->role != ROLE_OBJECT)) {
 		str_reset(&s->key);
 		str_append_text(&s->key, "\"\"");

@@ -20,7 +20,7 @@ struct reader {
 	struct fault *fault;
 };
 
-static int fail(struct reader *r, yaml_mark_t at, const char *what)
+static int yaml_fault(struct reader *r, yaml_mark_t at, const char *what)
 {
 	return fault_set(r->fault, FAULT_INVALID, "%s:%zu:%zu: %s", r->doc->name, at.line + 1,
 		at.column + 1, what);
@@ -62,11 +62,11 @@ static int scalar_value(struct reader *r, const yaml_event_t *e, json_t **ret_va
 	size_t n = e->data.scalar.length;
 	bool plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 	if (e->data.scalar.anchor != NULL) {
-		return fail(r, e->start_mark, "anchors are not accepted");
+		return yaml_fault(r, e->start_mark, "anchors are not accepted");
 	}
 	if (e->data.scalar.tag != NULL) {
 		if (!is_text_tag(e->data.scalar.tag)) {
-			return fail(r, e->start_mark, "tags are not accepted");
+			return yaml_fault(r, e->start_mark, "tags are not accepted");
 		}
 		plain = false;
 	}
@@ -74,7 +74,7 @@ static int scalar_value(struct reader *r, const yaml_event_t *e, json_t **ret_va
 			: plain		  ? plain_value(text, n)
 					  : json_stringn(text, n);
 	if (value == NULL) {
-		return fail(r, e->start_mark, "text that is not UTF-8 or has a zero byte");
+		return yaml_fault(r, e->start_mark, "text that is not UTF-8 or has a zero byte");
 	}
 	*ret_value = value;
 	return 0;
@@ -82,7 +82,7 @@ static int scalar_value(struct reader *r, const yaml_event_t *e, json_t **ret_va
 
 /* --- the tree --- */
 
-static void remember(struct reader *r, const struct level *l, yaml_mark_t at)
+static void remember_place(struct reader *r, const struct level *l, yaml_mark_t at)
 {
 	struct doc_place place = {
 		.parent = l != NULL ? l->value : NULL,
@@ -97,10 +97,10 @@ static void remember(struct reader *r, const struct level *l, yaml_mark_t at)
 }
 
 /* Takes the value over. */
-static void attach(struct reader *r, json_t *value, yaml_mark_t at)
+static void attach_value(struct reader *r, json_t *value, yaml_mark_t at)
 {
 	struct level *l = r->depth > 0 ? &r->levels[r->depth - 1] : NULL;
-	remember(r, l, at);
+	remember_place(r, l, at);
 	if (l == NULL) {
 		r->doc->root = value;
 	} else if (json_is_array(l->value)) {
@@ -121,10 +121,10 @@ static int take_key(struct reader *r, struct level *l, const yaml_event_t *e)
 	bool is_text = json_is_string(checked);
 	json_decref(checked);
 	if (!is_text) {
-		return fail(r, e->start_mark, "a key must be text (quote it)");
+		return yaml_fault(r, e->start_mark, "a key must be text (quote it)");
 	}
 	if (json_object_get(l->value, text) != NULL) {
-		return fail(r, e->start_mark, "this key is there twice");
+		return yaml_fault(r, e->start_mark, "this key is there twice");
 	}
 	l->key = arena_strdup(&r->doc->arena, text);
 	return 0;
@@ -145,7 +145,7 @@ static int take_scalar(struct reader *r, const yaml_event_t *e)
 	if (scalar_value(r, e, &value) < 0) {
 		return -1;
 	}
-	attach(r, value, e->start_mark);
+	attach_value(r, value, e->start_mark);
 	return 0;
 }
 
@@ -156,20 +156,20 @@ static int take_start(struct reader *r, const yaml_event_t *e)
 		is_map ? e->data.mapping_start.anchor : e->data.sequence_start.anchor;
 	const yaml_char_t *tag = is_map ? e->data.mapping_start.tag : e->data.sequence_start.tag;
 	if (anchor != NULL || tag != NULL) {
-		return fail(r, e->start_mark, "anchors and tags are not accepted");
+		return yaml_fault(r, e->start_mark, "anchors and tags are not accepted");
 	}
 	if (key_is_due(r)) {
-		return fail(r, e->start_mark, "a key must be text");
+		return yaml_fault(r, e->start_mark, "a key must be text");
 	}
 	if (r->depth == DOC_DEPTH_MAX) {
-		fail(r, e->start_mark, "nested too deeply");
+		yaml_fault(r, e->start_mark, "nested too deeply");
 		if (r->fault != NULL) {
 			r->fault->kind = FAULT_LIMIT;
 		}
 		return -1;
 	}
 	json_t *value = is_map ? json_object() : json_array();
-	attach(r, value, e->start_mark);
+	attach_value(r, value, e->start_mark);
 	r->levels[r->depth++] = (struct level){.value = value};
 	return 0;
 }
@@ -190,11 +190,11 @@ static int take_event(struct reader *r, const yaml_event_t *e, bool *done)
 		r->depth--;
 		return 0;
 	case YAML_ALIAS_EVENT:
-		return fail(r, e->start_mark, "aliases are not accepted");
+		return yaml_fault(r, e->start_mark, "aliases are not accepted");
 	case YAML_DOCUMENT_START_EVENT:
 		return r->doc->places.count == 0
 			       ? 0
-			       : fail(r, e->start_mark, "a second document is not accepted");
+			       : yaml_fault(r, e->start_mark, "a second document is not accepted");
 	case YAML_STREAM_END_EVENT:
 		*done = true;
 		return 0;
@@ -212,7 +212,7 @@ static int read_events(struct reader *r)
 	while (!done) {
 		yaml_event_t event;
 		if (!yaml_parser_parse(&r->parser, &event)) {
-			return fail(r, r->parser.problem_mark,
+			return yaml_fault(r, r->parser.problem_mark,
 				r->parser.problem != NULL ? r->parser.problem : "not YAML");
 		}
 		int result = take_event(r, &event, &done);

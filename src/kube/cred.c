@@ -22,7 +22,7 @@ static const char *get_process_env(const char *name)
 
 /* --- the source --- */
 
-static char *join(const char *directory, const char *name)
+static char *join_path(const char *directory, const char *name)
 {
 	CLEANUP(str_finish) struct str path = STR_INIT(4096);
 	str_append_format(&path, "%s/%s", directory, name);
@@ -59,10 +59,10 @@ static int from_cluster(struct kube_cred *c, const char *host, const char *port,
 	bool is_v6 = strchr(host, ':') != NULL && *host != '[';
 	str_append_format(&server, is_v6 ? "https://[%s]:%s" : "https://%s:%s", host, port);
 	c->at.server = str_take(&server);
-	c->at.token_path = join(directory, "token");
-	c->at.ca_path = join(directory, "ca.crt");
+	c->at.token_path = join_path(directory, "token");
+	c->at.ca_path = join_path(directory, "ca.crt");
 
-	CLEANUP(cleanup_free) char *path = join(directory, "namespace");
+	CLEANUP(cleanup_free) char *path = join_path(directory, "namespace");
 	CLEANUP(cleanup_free) char *text = NULL;
 	/* Without this file the default is right for everything but messages. */
 	if (file_read(path, 1024, &text, NULL) == 0) {
@@ -99,7 +99,7 @@ static int find_source(
 			"no credentials: not in a cluster, and neither --kubeconfig nor KUBECONFIG "
 			"nor HOME is set");
 	}
-	CLEANUP(cleanup_free) char *path = join(home, ".kube/config");
+	CLEANUP(cleanup_free) char *path = join_path(home, ".kube/config");
 	return from_kubeconfig(c, path, o->context, ret_fault);
 }
 
@@ -165,7 +165,7 @@ static int refresh_pem(const char *path, char **slot, bool *changed, struct faul
 
 /* All files once. A failure keeps what was there and goes on with the next file; the last one is
  * told. */
-static int refresh(struct kube_cred *c, struct fault *ret_fault)
+static int refresh_files(struct kube_cred *c, struct fault *ret_fault)
 {
 	bool changed = false;
 	int result = refresh_token(c, ret_fault);
@@ -195,7 +195,7 @@ struct kube_cred *kube_cred_create(
 	text_set(&c->at.cert_path, c->at.cert_pem != NULL ? NULL : c->at.cert_path);
 	text_set(&c->at.key_path, c->at.key_pem != NULL ? NULL : c->at.key_path);
 	text_set(&c->at.token, c->at.token_path != NULL ? NULL : c->at.token);
-	if (refresh(c, ret_fault) != 0) {
+	if (refresh_files(c, ret_fault) != 0) {
 		fault_wrap(ret_fault, "credentials");
 		kube_cred_destroy(c);
 		return NULL;
@@ -272,7 +272,7 @@ void kube_cred_step(struct kube_cred *c, int64_t now_mono_ms)
 		return;
 	}
 	struct fault fault = {0};
-	if (refresh(c, &fault) != 0) {
+	if (refresh_files(c, &fault) != 0) {
 		log_warn("kept the credentials that could not be read again", LOG_F(&fault));
 	}
 }

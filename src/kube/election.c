@@ -54,7 +54,7 @@ void election_destroy(struct election *e)
 
 /* Anything that moved starts the local clock of expiry anew; only a renewal by a holder, and only
  * one that we saw happen, counts as a sign of life. */
-static void observe(struct election *e, const struct lease *l, int64_t now)
+static void observe_lease(struct election *e, const struct lease *l, int64_t now)
 {
 	const char *holder = text_or(l->holder, "");
 	bool renewed = l->renew_ms != e->renew_ms || !text_equals(holder, e->holder);
@@ -102,7 +102,7 @@ static void election_on_answer(void *data, const struct kube_answer *answer)
 		return;
 	}
 	e->has_record = true;
-	observe(e, &lease, clock_mono(kube_clock(e->kube)));
+	observe_lease(e, &lease, clock_mono(kube_clock(e->kube)));
 }
 
 /* --- requests --- */
@@ -112,7 +112,7 @@ int64_t election_timeout(const struct election *e)
 	return e->config.renew_deadline_ms / 2;
 }
 
-static void begin(struct election *e, enum election_stage stage, int64_t now)
+static void begin_stage(struct election *e, enum election_stage stage, int64_t now)
 {
 	e->stage = stage;
 	e->sent_ms = now;
@@ -145,13 +145,13 @@ void election_put(
 
 static void send_read(struct election *e, int64_t now)
 {
-	begin(e, ELECTION_READING, now);
+	begin_stage(e, ELECTION_READING, now);
 	election_get(e, e->config.name, election_timeout(e));
 }
 
 static void send_create(struct election *e, int64_t now)
 {
-	begin(e, ELECTION_CREATING, now);
+	begin_stage(e, ELECTION_CREATING, now);
 	int64_t wall = clock_wall(kube_clock(e->kube));
 	struct lease lease = {
 		.ns = e->config.ns,
@@ -226,7 +226,7 @@ static void write_patch(struct election *e, struct str *out, bool release)
 
 static void send_patch(struct election *e, int64_t now, bool release)
 {
-	begin(e, release ? ELECTION_RELEASING : ELECTION_TAKING, now);
+	begin_stage(e, release ? ELECTION_RELEASING : ELECTION_TAKING, now);
 	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX);
 	write_patch(e, &body, release);
 	election_put(e, e->config.name, &body,
@@ -238,7 +238,7 @@ static void send_patch(struct election *e, int64_t now, bool release)
 /* --- decisions --- */
 
 /* When whoever holds the Lease now may be taken for dead. */
-static int64_t expiry(const struct election *e)
+static int64_t holder_expiry(const struct election *e)
 {
 	/* A holder of another version may have promised itself longer than we would. */
 	int64_t theirs = (int64_t)e->duration_s * 1000;
@@ -247,7 +247,7 @@ static int64_t expiry(const struct election *e)
 }
 
 /* The Lease says our name as of `sent_ms`, and the term's object the number. */
-static void won(struct election *e, int64_t now)
+static void lease_won(struct election *e, int64_t now)
 {
 	bool in_time = now < e->renewed_ms + e->config.renew_deadline_ms;
 	if (!e->leads && !e->releasing && in_time) {
@@ -259,7 +259,7 @@ static void won(struct election *e, int64_t now)
 	}
 }
 
-static void lost(struct election *e, const char *why)
+static void lease_lost(struct election *e, const char *why)
 {
 	if (e->leads) {
 		e->leads = false;
@@ -269,7 +269,7 @@ static void lost(struct election *e, const char *why)
 	}
 }
 
-static void take(struct election *e, int64_t now)
+static void send_take(struct election *e, int64_t now)
 {
 	if (e->lacks) {
 		send_create(e, now);
@@ -279,13 +279,13 @@ static void take(struct election *e, int64_t now)
 }
 
 /* The number that the Lease gets is higher than the last term's. */
-static void prepare(struct election *e, int64_t now, bool lacks)
+static void prepare_to_take(struct election *e, int64_t now, bool lacks)
 {
 	e->lacks = lacks;
 	if (e->config.term != NULL) {
 		term_read(e, ELECTION_COUNTING);
 	} else {
-		take(e, now);
+		send_take(e, now);
 	}
 }
 
@@ -293,7 +293,7 @@ static void handle_read(struct election *e, int64_t now)
 {
 	if (e->fault.kind == FAULT_NOT_FOUND && e->config.may_create && !e->config.never_lead &&
 		!e->releasing) {
-		prepare(e, now, true);
+		prepare_to_take(e, now, true);
 		return;
 	}
 	if (!e->has_record) {
@@ -301,18 +301,18 @@ static void handle_read(struct election *e, int64_t now)
 	}
 	e->fresh = true;
 	if (e->leads && !text_equals(e->holder, e->config.identity)) {
-		lost(e, "another process holds the lease");
+		lease_lost(e, "another process holds the lease");
 	} else if (e->leads && e->transitions != e->term) {
-		lost(e, "the lease was acquired since, under the same name");
+		lease_lost(e, "the lease was acquired since, under the same name");
 	}
 	if (e->config.never_lead || e->releasing) {
 		return;
 	}
 	if (e->holder[0] == '\0' || text_equals(e->holder, e->config.identity) ||
-		now >= expiry(e)) {
-		prepare(e, now, false);
+		now >= holder_expiry(e)) {
+		prepare_to_take(e, now, false);
 	} else {
-		e->next_ms = time_min(e->next_ms, expiry(e));
+		e->next_ms = time_min(e->next_ms, holder_expiry(e));
 	}
 }
 
@@ -336,7 +336,7 @@ static void handle_written(struct election *e, int64_t now)
 	if (!e->leads && !e->releasing && term_is_due(e, e->transitions)) {
 		term_write(e, ELECTION_RAISING, e->transitions);
 	} else {
-		won(e, now);
+		lease_won(e, now);
 	}
 }
 
@@ -344,7 +344,7 @@ static void handle_written(struct election *e, int64_t now)
 static void handle_raised(struct election *e, int64_t now)
 {
 	if (term_was_written(e)) {
-		won(e, now);
+		lease_won(e, now);
 		return;
 	}
 	/* Denied: another one has written a higher number since it was read. */
@@ -365,7 +365,7 @@ static void handle_looked(struct election *e, int64_t now)
 		return;
 	}
 	if (e->count.number > e->term) {
-		lost(e, "a later term has begun");
+		lease_lost(e, "a later term has begun");
 		look_first(e, now);
 	} else if (term_is_due(e, e->term)) {
 		log_warn("the number of the term was lowered: it is raised again",
@@ -397,7 +397,7 @@ static void handle_answer(struct election *e, int64_t now)
 		break;
 	case ELECTION_COUNTING:
 		if (term_was_read(e) && !e->releasing) {
-			take(e, now);
+			send_take(e, now);
 		}
 		break;
 	case ELECTION_RAISING:
@@ -451,7 +451,7 @@ void election_step(struct election *e, int64_t now_mono_ms)
 		handle_answer(e, now_mono_ms);
 	}
 	if (e->leads && now_mono_ms >= e->renewed_ms + e->config.renew_deadline_ms) {
-		lost(e, "the lease was not renewed in time");
+		lease_lost(e, "the lease was not renewed in time");
 	}
 	if (e->stage == ELECTION_IDLE && !e->released) {
 		start_next(e, now_mono_ms);

@@ -38,7 +38,7 @@ static bool is_barred(const struct fault *f)
 	       strstr(f->message, "ValidatingAdmissionPolicy '" NAME_FENCE) == NULL;
 }
 
-static void bar(struct election *e, bool barred)
+static void term_set_barred(struct election *e, bool barred)
 {
 	if (barred && !e->count.barred) {
 		log_warn("the term cannot be kept in an object of its own, the number of the lease "
@@ -56,7 +56,7 @@ bool term_was_read(struct election *e)
 	}
 	e->count.absent = absent;
 	e->count.number = e->fault.kind == FAULT_NONE ? e->count.number : 0;
-	bar(e, barred);
+	term_set_barred(e, barred);
 	return true;
 }
 
@@ -66,7 +66,7 @@ bool term_was_written(struct election *e)
 	if (e->fault.kind != FAULT_NONE && !barred) {
 		return false;
 	}
-	bar(e, barred);
+	term_set_barred(e, barred);
 	return true;
 }
 

@@ -98,7 +98,7 @@ void events_destroy(struct events *e)
 	free(e);
 }
 
-static bool drop(struct events *e)
+static bool count_dropped(struct events *e)
 {
 	metric_count(kube_metrics(e->kube), "aliquot_events_dropped_total",
 		"Events that were shed: too many at once.", NULL, 1);
@@ -159,10 +159,10 @@ static struct slot *slot_find(struct events *e, int64_t now)
 	return NULL;
 }
 
-static bool enqueue(struct events *e, struct slot *s)
+static bool slot_enqueue(struct events *e, struct slot *s)
 {
 	if (e->queued == EVENTS_QUEUE_MAX) {
-		return drop(e);
+		return count_dropped(e);
 	}
 	e->queue[(e->head + e->queued) % EVENTS_QUEUE_MAX] = (uint32_t)(s - e->slots);
 	e->queued++;
@@ -170,7 +170,7 @@ static bool enqueue(struct events *e, struct slot *s)
 	return true;
 }
 
-static bool repeat(struct events *e, struct slot *s, int64_t now)
+static bool slot_repeat(struct events *e, struct slot *s, int64_t now)
 {
 	s->said_ms = now;
 	s->last_ms = clock_wall(kube_clock(e->kube));
@@ -189,11 +189,11 @@ bool events_emit(struct events *e, const struct event_note *note)
 	uint64_t hash = key_hash(note);
 	uint32_t found = map_find(&e->index, hash, &hash);
 	if (found != MAP_NONE) {
-		return repeat(e, &e->slots[found], now);
+		return slot_repeat(e, &e->slots[found], now);
 	}
 	struct slot *s = e->queued < EVENTS_QUEUE_MAX ? slot_find(e, now) : NULL;
 	if (s == NULL) {
-		return drop(e);
+		return count_dropped(e);
 	}
 	slot_fill(e, s, note);
 	s->used = true;
@@ -204,7 +204,7 @@ bool events_emit(struct events *e, const struct event_note *note)
 	s->last_ms = s->first_ms;
 	s->said_ms = now;
 	map_put(&e->index, hash, (uint32_t)(s - e->slots));
-	return enqueue(e, s);
+	return slot_enqueue(e, s);
 }
 
 /* --- writing --- */
@@ -279,7 +279,7 @@ static void write_slot(struct events *e, struct slot *s, int64_t now)
 	s->due_ms = now + EVENTS_REPEAT_MS;
 	s->written = s->count;
 	if (body.overflow) {
-		drop(e);
+		count_dropped(e);
 		if (!s->posted) {
 			slot_release(e, s);
 		}
@@ -312,7 +312,7 @@ static void enqueue_due(struct events *e, int64_t now)
 			continue;
 		}
 		if (s->due_ms <= now && e->queued < EVENTS_QUEUE_MAX) {
-			enqueue(e, s);
+			slot_enqueue(e, s);
 		} else {
 			int64_t due = s->due_ms > now ? s->due_ms : now + 1000;
 			e->repeat_ms = time_min(e->repeat_ms, due);

@@ -26,7 +26,7 @@ struct feeds {
 	uint64_t seed;
 };
 
-static bool tell(struct feed *f, struct change c)
+static bool feed_tell(struct feed *f, struct change c)
 {
 	c.kind = f->kind;
 	return f->all->on_change(f->all->data, &c);
@@ -34,7 +34,7 @@ static bool tell(struct feed *f, struct change c)
 
 static void on_begin(void *data)
 {
-	tell(data, (struct change){.type = CHANGE_RELIST_BEGIN});
+	feed_tell(data, (struct change){.type = CHANGE_RELIST_BEGIN});
 }
 
 static int on_object(void *data, struct view json, struct fault *fault)
@@ -42,7 +42,7 @@ static int on_object(void *data, struct view json, struct fault *fault)
 	struct feed *f = data;
 	struct change c;
 	int result = feed_decode(f->kind, json, &f->all->arena, &c, fault);
-	if (result == 0 && !tell(f, c)) {
+	if (result == 0 && !feed_tell(f, c)) {
 		result = fault_set(fault, FAULT_LIMIT, "it is too large to be kept");
 	}
 	arena_reset(&f->all->arena);
@@ -51,22 +51,22 @@ static int on_object(void *data, struct view json, struct fault *fault)
 
 static void on_gone(void *data, const char *ns, const char *name, const char *uid)
 {
-	tell(data, (struct change){.type = CHANGE_GONE, .ns = ns, .name = name, .uid = uid});
+	feed_tell(data, (struct change){.type = CHANGE_GONE, .ns = ns, .name = name, .uid = uid});
 }
 
 static void on_unread(void *data, const char *ns, const char *name)
 {
-	tell(data, (struct change){.type = CHANGE_KEEP, .ns = ns, .name = name});
+	feed_tell(data, (struct change){.type = CHANGE_KEEP, .ns = ns, .name = name});
 }
 
 static void on_end(void *data, bool sweep)
 {
-	tell(data, (struct change){.type = CHANGE_RELIST_END, .no_sweep = !sweep});
+	feed_tell(data, (struct change){.type = CHANGE_RELIST_END, .no_sweep = !sweep});
 }
 
 static void on_stale(void *data, bool stale)
 {
-	tell(data, (struct change){.type = stale ? CHANGE_STALE : CHANGE_FRESH});
+	feed_tell(data, (struct change){.type = stale ? CHANGE_STALE : CHANGE_FRESH});
 }
 
 static const struct reflector_events feed_events = {.on_begin = on_begin,
@@ -104,7 +104,7 @@ static const struct optional {
 	{KIND_POD_GROUP, "/apis/scheduling.k8s.io/v1alpha2/podgroups?limit=1"},
 };
 
-static void start(struct feed *f)
+static void feed_begin(struct feed *f)
 {
 	struct reflector_kind kind = feed_kind(f->kind);
 	struct reflector_options options = {.seed = f->all->seed};
@@ -141,7 +141,7 @@ static void on_asked(void *data, const struct kube_answer *answer)
 			    (absent ? ASK_EVERY_MS : ASK_AGAIN_MS);
 		return;
 	}
-	start(f);
+	feed_begin(f);
 }
 
 /* A watch of what is not there would fail every ten seconds. */
@@ -184,7 +184,7 @@ struct feeds *feeds_create(struct kube *kube, uint64_t seed,
 	for (int k = 0; k < KIND_COUNT; k++) {
 		f->items[k] = (struct feed){.all = f, .kind = (enum kind)k};
 		if (k < KIND_REQUIRED) {
-			start(&f->items[k]);
+			feed_begin(&f->items[k]);
 		}
 	}
 	return f;

@@ -147,7 +147,8 @@ static const struct refusal cluster_refusals[] = {
 		      "directly"},
 };
 
-static int refuse(struct reader *r, const json_t *object, const struct refusal *list, size_t count)
+static int refuse_unsupported(
+	struct reader *r, const json_t *object, const struct refusal *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const json_t *value = json_object_get(object, list[i].key);
@@ -214,7 +215,7 @@ static int read_cluster(struct reader *r, const char *name, struct kubeconfig *c
 {
 	const json_t *cluster;
 	if (find_named(r, "clusters", name, "cluster", &cluster) != 0 ||
-		refuse(r, cluster, cluster_refusals, COUNT_OF(cluster_refusals)) != 0 ||
+		refuse_unsupported(r, cluster, cluster_refusals, COUNT_OF(cluster_refusals)) != 0 ||
 		copy_text(r, cluster, "server", &c->server) != 0 ||
 		check_server(r, cluster, c->server) != 0 ||
 		copy_path(r, cluster, "certificate-authority", &c->ca_path) != 0 ||
@@ -234,7 +235,7 @@ static int read_user(struct reader *r, const char *name, struct kubeconfig *c)
 {
 	const json_t *user;
 	if (find_named(r, "users", name, "user", &user) != 0 ||
-		refuse(r, user, user_refusals, COUNT_OF(user_refusals)) != 0 ||
+		refuse_unsupported(r, user, user_refusals, COUNT_OF(user_refusals)) != 0 ||
 		copy_text(r, user, "token", &c->token) != 0 ||
 		copy_path(r, user, "tokenFile", &c->token_path) != 0 ||
 		copy_path(r, user, "client-certificate", &c->cert_path) != 0 ||

@@ -46,18 +46,18 @@ static bool on_data(void *data, const char *p, size_t n)
 	return slice_push(&l->slice, p, n, &l->fault) == 0 && l->fault.kind == FAULT_NONE;
 }
 
-static bool ask(struct lister *l);
+static bool lister_ask(struct lister *l);
 
-static bool begin(struct lister *l)
+static bool lister_begin(struct lister *l)
 {
 	l->page = (struct slice_list){.version = ""};
 	l->objects = l->pages = 0;
 	l->events->on_begin(l->data);
-	return ask(l);
+	return lister_ask(l);
 }
 
 /* What the answer's end means: the first fault counts. */
-static void conclude(struct lister *l, const struct kube_answer *a, struct slice_list *ret)
+static void lister_conclude(struct lister *l, const struct kube_answer *a, struct slice_list *ret)
 {
 	if (l->fault.kind == FAULT_NONE) {
 		l->fault = a->fault;
@@ -72,12 +72,12 @@ static void on_done(void *data, const struct kube_answer *a)
 	struct lister *l = data;
 	struct slice_list page = {.version = ""};
 	l->call = 0;
-	conclude(l, a, &page);
+	lister_conclude(l, a, &page);
 	/* Without a page before, it is not the page that is gone. */
 	bool expired = l->fault.kind == FAULT_GONE && *l->page.more != '\0';
 	if (expired && l->again < AGAIN_MAX) {
 		l->again++;
-		if (begin(l)) {
+		if (lister_begin(l)) {
 			return;
 		}
 	}
@@ -86,7 +86,7 @@ static void on_done(void *data, const struct kube_answer *a)
 	}
 	if (l->fault.kind == FAULT_NONE && *page.more != '\0') {
 		l->page = page;
-		if (ask(l)) {
+		if (lister_ask(l)) {
 			return;
 		}
 	}
@@ -97,7 +97,7 @@ static const struct kube_stream_events stream_events = {
 	.on_data = on_data, .on_done = on_done, .zipped = true};
 
 /* False: there is no such path, and l->fault says so. */
-static bool ask(struct lister *l)
+static bool lister_ask(struct lister *l)
 {
 	CLEANUP(str_finish) struct str path = STR_INIT(PATH_MAX_OF);
 	char limit[16];
@@ -134,7 +134,7 @@ struct lister *lister_create(struct kube *kube, const struct reflector_kind *kin
 	l->events = events;
 	l->data = data;
 	slice_init(&l->slice, SLICE_LIST, kind->projection, &slice_events, l);
-	if (!begin(l)) {
+	if (!lister_begin(l)) {
 		fault_copy(ret_fault, &l->fault);
 		lister_destroy(TAKE(l));
 	}

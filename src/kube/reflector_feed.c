@@ -48,7 +48,7 @@ static size_t unread_at(const struct reflector *r, uint64_t name)
 
 /* Its end will be heard of, by its name: until then another picture would show it again, and show
  * nothing else. False: it was known already. */
-static bool remember(struct reflector *r, const char *ns, const char *name)
+static bool unread_remember(struct reflector *r, const char *ns, const char *name)
 {
 	uint64_t key = name != NULL ? key_pair(text_or(ns, ""), name) : 0;
 	bool is_new = name == NULL || unread_at(r, key) == r->unread.count;
@@ -61,7 +61,7 @@ static bool remember(struct reflector *r, const char *ns, const char *name)
 }
 
 /* It is gone, or can be read: once that is so of all, a picture tells that nothing is missing. */
-static void forget(struct reflector *r, const char *ns, const char *name)
+static void unread_forget(struct reflector *r, const char *ns, const char *name)
 {
 	size_t at = unread_at(r, key_pair(text_or(ns, ""), name));
 	if (at == r->unread.count) {
@@ -73,11 +73,12 @@ static void forget(struct reflector *r, const char *ns, const char *name)
 	}
 }
 
-static void unread(struct reflector *r, const char *ns, const char *name, const struct fault *why)
+static void skip_unread(
+	struct reflector *r, const char *ns, const char *name, const struct fault *why)
 {
 	reflector_count(r, "aliquot_watch_unread_total",
 		"Objects of a list or a watch that could not be decoded and were skipped.", NULL);
-	if (remember(r, ns, name)) {
+	if (unread_remember(r, ns, name)) {
 		log_warn("skipped an object that cannot be read", LOG_S("kind", r->kind.name),
 			LOG_S("ns", ns), LOG_S("name", name), LOG_F(why));
 	}
@@ -101,9 +102,9 @@ static void hand_on(struct reflector *r, const char *json, size_t n)
 	}
 	bool named = meta_marked(&r->slice, &r->scratch, &meta);
 	if (!read) {
-		unread(r, named ? meta.ns : NULL, named ? meta.name : NULL, &f);
+		skip_unread(r, named ? meta.ns : NULL, named ? meta.name : NULL, &f);
 	} else if (named) {
-		forget(r, meta.ns, meta.name);
+		unread_forget(r, meta.ns, meta.name);
 	}
 }
 
@@ -113,7 +114,7 @@ static void hand_on_gone(struct reflector *r, const struct meta *meta)
 		/* Something is gone and we cannot tell what: only a complete picture can. */
 		struct fault f = {0};
 		fault_set(&f, FAULT_INVALID, "it is gone and has no name");
-		unread(r, NULL, NULL, &f);
+		skip_unread(r, NULL, NULL, &f);
 		r->needs_picture = true;
 		r->stop = true;
 		return;
@@ -121,7 +122,7 @@ static void hand_on_gone(struct reflector *r, const struct meta *meta)
 	if (r->events.on_gone != NULL) {
 		r->events.on_gone(r->data, meta->ns, meta->name, meta->uid);
 	}
-	forget(r, meta->ns, meta->name);
+	unread_forget(r, meta->ns, meta->name);
 }
 
 void reflector_end_picture(struct reflector *r, const char *version)
@@ -220,7 +221,7 @@ static void on_oversize(void *data)
 		hand_on_gone(r, &meta);
 	} else {
 		fault_set(&f, FAULT_LIMIT, "it is too large");
-		unread(r, named ? meta.ns : NULL, named ? meta.name : NULL, &f);
+		skip_unread(r, named ? meta.ns : NULL, named ? meta.name : NULL, &f);
 	}
 	arena_reset(&r->scratch);
 }

@@ -18,7 +18,7 @@
 /* --- a query --- */
 
 /* Where a better source is heard nothing is asked that would not be taken. */
-static bool needs(const struct prometheus *p, uint32_t i, struct latest_pod *ret_pod)
+static bool pod_is_asked_for(const struct prometheus *p, uint32_t i, struct latest_pod *ret_pod)
 {
 	latest_head_at(p->config.latest, i, ret_pod);
 	return p->config.gauges || ret_pod->state != LATEST_FRESH ||
@@ -33,7 +33,7 @@ static void append_label(
 	str_append_format(
 		query, ",%s%s=~\"", p->part == PROMETHEUS_EXPORTED ? "exported_" : "", label);
 	for (uint32_t i = p->cursor; i < p->end; i++) {
-		bool needed = needs(p, i, &pod);
+		bool needed = pod_is_asked_for(p, i, &pod);
 		const char *text = names ? pod.name : pod.ns;
 		/* Pods of a namespace are often neighbours here. */
 		if (!needed || text_equals(before, text)) {
@@ -316,7 +316,8 @@ static bool next_batch(struct prometheus *p)
 {
 	struct latest_pod pod;
 	uint32_t count = latest_count(p->config.latest);
-	while (p->cursor < count && p->part == PROMETHEUS_PLAIN && !needs(p, p->cursor, &pod)) {
+	while (p->cursor < count && p->part == PROMETHEUS_PLAIN &&
+		!pod_is_asked_for(p, p->cursor, &pod)) {
 		p->cursor++;
 	}
 	if (p->cursor >= count) {

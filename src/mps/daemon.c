@@ -95,7 +95,7 @@ static void daemon_command(
 		daemon_on_reply, d);
 }
 
-static void launch(struct mps_daemon *d, enum step step, const char *multi_user)
+static void daemon_launch(struct mps_daemon *d, enum step step, const char *multi_user)
 {
 	char output[MPS_PATH_MAX + sizeof START_LOG];
 	(void)snprintf(output, sizeof output, "%s" START_LOG, d->folder.log);
@@ -129,7 +129,7 @@ static void daemon_cancel(struct mps_daemon *d)
 
 /* What does not answer is ended before another one is started beside it; one that was never asked
  * is not: its clients may be well. */
-static void fall(struct mps_daemon *d, const struct fault *why)
+static void daemon_fall(struct mps_daemon *d, const struct fault *why)
 {
 	daemon_cancel(d);
 	forget_process(d);
@@ -151,7 +151,7 @@ static void on_death(void *data, unsigned ready)
 	struct fault why;
 	(void)ready;
 	(void)fault_set(&why, FAULT_GONE, "the MPS daemon has ended");
-	fall(d, &why);
+	daemon_fall(d, &why);
 }
 
 /* It cannot be told what is there, so nothing is ended and nothing is started. */
@@ -160,7 +160,7 @@ static void fall_blind(struct mps_daemon *d)
 	struct fault why;
 	(void)fault_set(&why, FAULT_FATAL, "list the processes of this node: %s", strerror(errno));
 	d->step = STEP_IDLE;
-	fall(d, &why);
+	daemon_fall(d, &why);
 }
 
 /* --- the compute mode ------------------------------------------------------------------------- */
@@ -185,7 +185,7 @@ static void enter_run(struct mps_daemon *d)
 			"the MPS server exits again and again: %d times within a minute, see "
 			"%s/server.log",
 			failures, d->folder.log);
-		fall(d, &fault);
+		daemon_fall(d, &fault);
 		return;
 	}
 	/* Then the pod is not ready, which is so. Its tenants lose nothing by that. */
@@ -241,11 +241,11 @@ static void clear_and_launch(struct mps_daemon *d)
 	}
 	d->exclusive = false;
 	if (exclude_others(d, &fault) != 0 || mps_folder_clear(&d->folder, &fault) != 0) {
-		fall(d, &fault);
+		daemon_fall(d, &fault);
 		return;
 	}
 	daemon_log_trim(d->folder.log);
-	launch(d, STEP_LAUNCH, "-M");
+	daemon_launch(d, STEP_LAUNCH, "-M");
 }
 
 /* Clients make their own segments there, whoever they are. */
@@ -266,7 +266,7 @@ static void daemon_start(struct mps_daemon *d)
 	struct fault fault;
 	state_set(d, MPS_STARTING, "");
 	if (mps_folder_prepare(&d->folder, &fault) != 0 || shm_open_up(d->o.shm, &fault) != 0) {
-		fall(d, &fault);
+		daemon_fall(d, &fault);
 		return;
 	}
 	int left = leftover_signal(d->folder.pipe, 0);
@@ -327,7 +327,7 @@ void mps_daemon_stop(struct mps_daemon *d, loop_fn done)
 static void try_later(struct mps_daemon *d, const struct fault *fault)
 {
 	if (loop_now_ms() - d->since_ms >= BEGIN_MS) {
-		fall(d, fault);
+		daemon_fall(d, fault);
 	} else {
 		loop_timer_start_ms(&d->timer, POLL_MS);
 	}
@@ -352,15 +352,15 @@ static bool bears_silence(struct mps_daemon *d, const struct fault *fault)
 	return true;
 }
 
-static void launched(struct mps_daemon *d, const struct fault *fault)
+static void daemon_launched(struct mps_daemon *d, const struct fault *fault)
 {
 	if (fault == NULL) {
 		daemon_command(d, STEP_DEFAULTS, DEFAULTS, d->o.timeout_ms);
 	} else if (d->step == STEP_LAUNCH && fault->kind != FAULT_NOT_FOUND) {
 		log_debug("took another word for multi-user", LOG_F(fault));
-		launch(d, STEP_LAUNCH_AGAIN, "-multiuser-server");
+		daemon_launch(d, STEP_LAUNCH_AGAIN, "-multiuser-server");
 	} else {
-		fall(d, fault);
+		daemon_fall(d, fault);
 	}
 }
 
@@ -381,7 +381,7 @@ static void daemon_on_reply(void *data, struct view reply, const struct fault *f
 		break;
 	case STEP_LAUNCH:
 	case STEP_LAUNCH_AGAIN:
-		launched(d, fault);
+		daemon_launched(d, fault);
 		break;
 	case STEP_DEFAULTS:
 		if (fault == NULL) {
@@ -401,7 +401,7 @@ static void daemon_on_reply(void *data, struct view reply, const struct fault *f
 		if (health_judge(reply, fault, &ill) == 0) {
 			enter_run(d);
 		} else if (!bears_silence(d, &ill)) {
-			fall(d, &ill);
+			daemon_fall(d, &ill);
 		}
 		break;
 	case STEP_QUIT:

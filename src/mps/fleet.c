@@ -204,7 +204,7 @@ static void next_server(struct gpu *g)
 
 /* A client's pod, while its contexts are to be ended: asked anew each time, for between a list and
  * its last line a number may have become somebody else's. */
-static bool goes(struct gpu *g, int32_t pid, const struct mps_owner *owner)
+static bool client_goes(struct gpu *g, int32_t pid, const struct mps_owner *owner)
 {
 	const struct doom *d = doom_find(g, owner->pod_uid);
 	return d != NULL && d->due_ms <= loop_now_ms() && !mps_pids_contain(&g->ended, pid);
@@ -221,7 +221,7 @@ static void next_end(struct gpu *g)
 	for (; g->next < g->going.count; g->next++) {
 		struct mps_owner owner;
 		int32_t pid = g->going.items[g->next];
-		if (client_owner(g, pid, &owner) && goes(g, pid, &owner)) {
+		if (client_owner(g, pid, &owner) && client_goes(g, pid, &owner)) {
 			gpu_ask(g, &(struct mps_question){.kind = MPS_ASK_END,
 					   .count = 2,
 					   .numbers = {g->servers.items[g->server], pid}});
@@ -250,7 +250,7 @@ static void clients_judge(struct gpu *g, const struct mps_pids *clients)
 		if (g->limits.count < MPS_RELAY_NUMBERS_MAX) {
 			g->limits.numbers[g->limits.count++] = pid;
 		}
-		if (goes(g, pid, &owner)) {
+		if (client_goes(g, pid, &owner)) {
 			pids_add(&g->going, pid);
 		}
 	}

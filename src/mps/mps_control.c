@@ -207,7 +207,7 @@ static void environment_make(struct spawning *s, const struct mps_command *comma
 }
 
 /* posix_spawn wants pointers to what it does not write to. */
-static char *unwritten(const char *text)
+static char *as_argument(const char *text)
 {
 	union {
 		const char *given;
@@ -220,10 +220,10 @@ static void arguments_make(struct spawning *s, const struct mps_command *command
 {
 	size_t n = 0;
 
-	s->argv[n++] = unwritten(command->program);
+	s->argv[n++] = as_argument(command->program);
 	for (const char *const *arg = command->args; arg != NULL && *arg != NULL; arg++) {
 		ENSURE(n < COUNT_OF(s->argv) - 1);
-		s->argv[n++] = unwritten(*arg);
+		s->argv[n++] = as_argument(*arg);
 	}
 	s->argv[n] = NULL;
 }

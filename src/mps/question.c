@@ -14,7 +14,7 @@ static const struct {
 	[MPS_ASK_LIMITS] = {"client_limits", 1, MPS_RELAY_NUMBERS_MAX},
 };
 
-static int unknown(struct view line, struct fault *ret_fault)
+static int question_unknown(struct view line, struct fault *ret_fault)
 {
 	char quote[MPS_QUOTE_MAX + 1];
 	return fault_set(
@@ -26,24 +26,24 @@ int mps_question_parse(struct view line, struct mps_question *ret_question, stru
 	struct mps_question q = {.kind = MPS_ASK_SERVERS};
 	struct view rest = line, word, number;
 	if (!view_next(&rest, ' ', &word)) {
-		return unknown(line, ret_fault);
+		return question_unknown(line, ret_fault);
 	}
 	while (q.kind < COUNT_OF(questions) && !view_equals(word, questions[q.kind].word)) {
 		q.kind++;
 	}
 	if (q.kind == COUNT_OF(questions)) {
-		return unknown(line, ret_fault);
+		return question_unknown(line, ret_fault);
 	}
 	while (rest.n > 0 && view_next(&rest, ' ', &number)) {
 		int64_t pid;
 		if (q.count == questions[q.kind].most ||
 			!parse_i64(number, 1, MPS_PID_LARGEST, &pid)) {
-			return unknown(line, ret_fault);
+			return question_unknown(line, ret_fault);
 		}
 		q.numbers[q.count++] = (int32_t)pid;
 	}
 	if (q.count < questions[q.kind].least) {
-		return unknown(line, ret_fault);
+		return question_unknown(line, ret_fault);
 	}
 	*ret_question = q;
 	return 0;

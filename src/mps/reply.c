@@ -15,7 +15,7 @@ const char *mps_quote(struct view text, char buffer[MPS_QUOTE_MAX + 1])
 	return buffer;
 }
 
-static int unexpected(struct fault *ret_fault, const char *wanted, struct view reply)
+static int reply_unexpected(struct fault *ret_fault, const char *wanted, struct view reply)
 {
 	char quote[MPS_QUOTE_MAX + 1];
 	return fault_set(ret_fault, FAULT_INVALID, "the MPS daemon was to tell %s, but said \"%s\"",
@@ -36,7 +36,7 @@ int mps_reply_percentage(struct view reply, int64_t *ret_milli_percent, struct f
 	}
 	int64_t sum = percent * 1000 + milli * scale[good ? fraction.n : 0];
 	if (!good || sum > 100000) {
-		return unexpected(ret_fault, "a percentage", reply);
+		return reply_unexpected(ret_fault, "a percentage", reply);
 	}
 	*ret_milli_percent = sum;
 	return 0;
@@ -60,7 +60,7 @@ int mps_reply_pids(struct view reply, struct mps_pids *ret_pids, struct fault *r
 	while (rest.n > 0 && view_next(&rest, '\n', &line)) {
 		int64_t pid;
 		if (!parse_i64(view_trim(line), 1, MPS_PID_LARGEST, &pid)) {
-			return unexpected(ret_fault, "a PID a line", line);
+			return reply_unexpected(ret_fault, "a PID a line", line);
 		}
 		if (mps_pids_contain(&pids, pid)) {
 			continue;
@@ -88,12 +88,12 @@ int mps_reply_server_state(
 			return 0;
 		}
 	}
-	return unexpected(ret_fault, "a server's state", reply);
+	return reply_unexpected(ret_fault, "a server's state", reply);
 }
 
 int mps_reply_done(struct view reply, struct fault *ret_fault)
 {
-	return view_equals(view_trim(reply), "0") ? 0 : unexpected(ret_fault, "0", reply);
+	return view_equals(view_trim(reply), "0") ? 0 : reply_unexpected(ret_fault, "0", reply);
 }
 
 bool mps_log_tells_failure(struct view line)

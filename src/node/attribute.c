@@ -179,7 +179,7 @@ static struct use entry_use(const struct entry *e)
 	return use;
 }
 
-static void lose(struct work *w, const struct entry *e, enum loss why)
+static void lose_entry(struct work *w, const struct entry *e, enum loss why)
 {
 	struct device_use *d = &w->usage->devices[e->device];
 	struct use use = entry_use(e);
@@ -227,7 +227,7 @@ static void add_pod_usage(struct work *w, const struct entry *entries, uint32_t 
 		if (line != NULL) {
 			add_use(&line->use, &use);
 		} else if (e->kind == ENTRY_PROCESS) {
-			lose(w, e, e->loss == LOSS_COUNT ? LOSS_LIMIT : e->loss);
+			lose_entry(w, e, e->loss == LOSS_COUNT ? LOSS_LIMIT : e->loss);
 		}
 		add_use(&pod.use, &use);
 		pod.charged = e->loss == LOSS_COUNT;
@@ -271,7 +271,7 @@ static void add_up_pods(struct work *w, const struct entry *entries, uint32_t co
 	for (uint32_t i = 0, n; i < count; i += n) {
 		n = 1;
 		if (entries[i].uid[0] == '\0') {
-			lose(w, &entries[i], entries[i].loss);
+			lose_entry(w, &entries[i], entries[i].loss);
 			continue;
 		}
 		while (i + n < count && entries[i + n].device == entries[i].device &&

@@ -157,7 +157,7 @@ static int identify_gpu(const struct capacity_options *o, struct fault *ret_faul
 }
 
 /* What a command fails with is said in the log, and as the container's last word. */
-static int explained(const struct capacity_options *o, const char *what,
+static int run_explained(const struct capacity_options *o, const char *what,
 	int (*command)(const struct capacity_options *o, struct fault *ret_fault),
 	struct fault *ret_fault)
 {
@@ -174,7 +174,7 @@ static int explained(const struct capacity_options *o, const char *what,
 
 int capacity_identify(const struct capacity_options *options, struct fault *ret_fault)
 {
-	return explained(options, "could not identify the GPU", identify_gpu, ret_fault);
+	return run_explained(options, "could not identify the GPU", identify_gpu, ret_fault);
 }
 
 /* --- holding ---------------------------------------------------------------------------------- */
@@ -255,7 +255,7 @@ static int hold_gpu(const struct capacity_options *o, struct fault *ret_fault)
 
 int capacity_hold(const struct capacity_options *options, struct fault *ret_fault)
 {
-	return explained(options, "could not hold the GPU", hold_gpu, ret_fault);
+	return run_explained(options, "could not hold the GPU", hold_gpu, ret_fault);
 }
 
 int capacity_ready(const struct capacity_options *o, struct fault *ret_fault)
@@ -354,5 +354,5 @@ static int report_visible(const struct capacity_options *o, struct fault *ret_fa
 
 int capacity_probe(const struct capacity_options *options, struct fault *ret_fault)
 {
-	return explained(options, "could not tell what is visible", report_visible, ret_fault);
+	return run_explained(options, "could not tell what is visible", report_visible, ret_fault);
 }

@@ -109,7 +109,7 @@ static struct held *held_named(const struct node_pods *p, const char *ns, const 
 	return NULL;
 }
 
-static void see(struct held *h, const char *uuid)
+static void held_see(struct held *h, const char *uuid)
 {
 	struct node_pod *pod = &h->pod;
 	if (pod->seen_count == NODE_UUIDS_MAX || text_empty(uuid) || node_pod_seen(pod, uuid)) {
@@ -171,7 +171,7 @@ void node_pods_saw(struct node_pods *p, const char *uid, const char *uuid)
 {
 	struct held *h = held_find(p, uid);
 	if (h != NULL) {
-		see(h, uuid);
+		held_see(h, uuid);
 	}
 }
 
@@ -179,7 +179,7 @@ void node_pods_saw(struct node_pods *p, const char *uid, const char *uuid)
 static void held_replace(struct node_pods *p, struct held *former, struct held *h)
 {
 	for (uint32_t i = 0; i < former->pod.seen_count; i++) {
-		see(h, former->pod.seen[i]);
+		held_see(h, former->pod.seen[i]);
 	}
 	h->told = former->told;
 	former->told = (struct arena){0};

@@ -24,7 +24,7 @@ static bool is_asked_to_end(void)
 }
 
 /* Only what may be called from a signal handler is called here. */
-static void bark(int number, siginfo_t *info, void *context)
+static void on_watchdog_alarm(int number, siginfo_t *info, void *context)
 {
 	(void)number;
 	(void)context;
@@ -46,7 +46,8 @@ static void bark(int number, siginfo_t *info, void *context)
 void watchdog_arm(struct watchdog *w, int64_t ms, const char *path, const char *sentence)
 {
 	*w = (struct watchdog){.path = path, .sentence = sentence, .until_ms = now_ms() + ms};
-	struct sigaction action = {.sa_sigaction = bark, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigaction action = {
+		.sa_sigaction = on_watchdog_alarm, .sa_flags = SA_SIGINFO | SA_RESTART};
 	struct sigevent event = {
 		.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM, .sigev_value.sival_ptr = w};
 	int64_t first_ms = ms < TICK_MS ? ms : TICK_MS;
