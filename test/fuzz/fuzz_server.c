@@ -69,7 +69,7 @@ static void check(const struct scene *s)
 	const struct server *v = s->server;
 	int conns = 0, unproven = 0, of_sources = 0;
 	size_t held = 0;
-	for (const struct conn *c = v->conns; c != NULL; c = c->next) {
+	for (const struct conn *c = v->conns.first; c != NULL; c = c->next) {
 		conns++;
 		unproven += c->proven ? 0 : 1;
 		held += c->held;
@@ -77,7 +77,7 @@ static void check(const struct scene *s)
 		ENSURE(c->left.len <= SERVER_SCRATCH && !c->left.overflow && !c->out.overflow);
 		ENSURE(loop_timer_active(&c->deadline));
 	}
-	for (const struct source *x = v->sources; x != NULL; x = x->next) {
+	for (const struct source *x = v->sources.first; x != NULL; x = x->next) {
 		ENSURE(x->conns > 0 && x->unproven >= 0 && x->unproven <= x->conns);
 		of_sources += x->conns;
 	}
@@ -160,7 +160,7 @@ static void listen_to(struct scene *s, int i)
 static void pass_time(struct scene *s)
 {
 	int which = take(s) % CONNS_MAX;
-	struct conn *c = s->server->conns;
+	struct conn *c = s->server->conns.first;
 	while (c != NULL && which-- > 0) {
 		c = c->next;
 	}
@@ -230,16 +230,17 @@ static void set_up(struct scene *s, const uint8_t *data, size_t size)
 static void end(struct scene *s)
 {
 	server_drain(s->server, 60000, on_drained, s);
-	for (int i = 0; i < 100 && s->server->conns != NULL; i++) {
+	for (int i = 0; i < 100 && s->server->conns.first != NULL; i++) {
 		turn(s);
 		check(s);
-		if (s->server->conns != NULL) {
-			loop_timer_stop(&s->server->conns->deadline);
-			s->server->conns->deadline.fn(s->server->conns);
+		if (s->server->conns.first != NULL) {
+			loop_timer_stop(&s->server->conns.first->deadline);
+			s->server->conns.first->deadline.fn(s->server->conns.first);
 		}
 	}
 	turn(s);
-	ENSURE(s->server->conns == NULL && s->server->sources == NULL && s->server->held == 0);
+	ENSURE(s->server->conns.first == NULL && s->server->sources.first == NULL &&
+		s->server->held == 0);
 	ENSURE(s->drained);
 }
 
