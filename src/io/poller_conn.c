@@ -117,8 +117,6 @@ void poller_idle_init(struct poller *p)
 /* The post-handshake message that means nothing to who resumes nothing. */
 #define NEW_SESSION_TICKET 4
 
-static void on_poll_io(struct ev_loop *ev, ev_io *w, int events);
-
 void poller_conn_watch(struct poller_conn *c, int events)
 {
 	struct ev_loop *ev = loop_ev(c->poller->loop);

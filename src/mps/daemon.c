@@ -69,7 +69,6 @@ const char *mps_state_name(enum mps_state state)
 	return names[state];
 }
 
-static void daemon_start(struct mps_daemon *d);
 static void daemon_on_reply(void *data, struct view reply, const struct fault *fault);
 
 static void state_set(struct mps_daemon *d, enum mps_state state, const char *why)
