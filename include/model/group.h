@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/labels.h"
+
 #define GROUP_RULES_MAX	 16
 #define GROUP_LABELS_MAX 16
 #define GROUP_REGEX_MAX	 256
@@ -18,27 +20,17 @@ enum group_key_from {
 	GROUP_KEY_CONSTANT,
 };
 
-/* A label or an annotation; value NULL: any will do. */
-struct group_pair {
-	const char *key;
-	const char *value;
-};
-
-struct group_pairs {
-	struct group_pair *items;
-	uint32_t count;
-};
-
-/* All its parts must hold; those that are NULL or empty are not asked for. */
+/* All its parts must hold; those that are NULL or empty are not asked for. Of a label or an
+ * annotation without a value (NULL) any will do. */
 struct group_rule {
 	const char *owner_group; /* counts if owner_kind is there */
 	const char *owner_kind;
 	const char *owner_name_regex;
-	struct group_pairs labels;
-	struct group_pairs notes;
+	struct pairs labels;
+	struct pairs notes;
 	const char *image_regex;
 	const char *container_name_regex;
-	struct group_pairs excluded; /* labels that the pod must not have */
+	struct pairs excluded; /* labels that the pod must not have */
 };
 
 struct workload_group {

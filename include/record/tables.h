@@ -24,6 +24,10 @@ extern const struct record_table namespace_table, limit_range_table, quota_table
 
 /* src/record/recommendation_table.c */
 extern const struct record_table recommendation_table, checkpoint_table, share_table;
+extern const struct record_table workload_key_table;
+
+/* src/record/workload_tables.c */
+extern const struct record_table scaler_table, budget_table, workload_group_table;
 
 /* src/record/action_tables.c */
 extern const struct record_table action_table;

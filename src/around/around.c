@@ -1,5 +1,5 @@
-/* Two chains run through all that is kept: by its own name, and by what it is about (a scaler's
- * target, a budget's namespace). */
+/* A table a kind, each in step with its watch, and chains through all of them by what an object is
+ * about: a scaler's target, a budget's namespace. */
 #include "around/around.h"
 
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "item.h"
+#include "model/mirror.h"
+#include "record/tables.h"
 
 struct around_zone {
 	char name[ZONE_NAME_MAX + 1];
@@ -16,14 +17,27 @@ struct around_zone {
 
 #define CHAINS 1024 /* a power of two */
 
+/* A copy is small, and a block of 4 KiB each would be mostly empty. */
+#define BLOCK_BYTES 256
+
+/* One object that acts on a workload's pods: a scaler of either kind, or a budget. */
+struct around_item {
+	struct table_row row;
+	struct around_item *next_placed; /* in its chain */
+	struct arena arena;		 /* of its texts */
+	enum kind kind;
+	struct scaler scaler;
+	const char *gpu_metric; /* NULL: none of its metrics is of a GPU */
+	struct budget budget;
+};
+
 struct watched {
-	uint32_t mark, count;
+	struct table items; /* struct around_item */
 	uint64_t unkept;
 	bool complete, relisting, stale, missed, missed_now;
 };
 
 struct around {
-	struct around_item *named[CHAINS]; /* owned */
 	struct around_item *placed[CHAINS];
 	struct watched scalers, scaled_objects, budgets;
 	size_t bytes;
@@ -31,26 +45,6 @@ struct around {
 		VEC_FIELDS(struct around_zone);
 	} zones;
 };
-
-struct around *around_create(void)
-{
-	return xcalloc(1, sizeof(struct around));
-}
-
-void around_destroy(struct around *a)
-{
-	for (size_t i = 0; a != NULL && i < CHAINS; i++) {
-		while (a->named[i] != NULL) {
-			struct around_item *item = a->named[i];
-			a->named[i] = item->next_named;
-			around_item_destroy(item);
-		}
-	}
-	if (a != NULL) {
-		VEC_FINISH(&a->zones);
-	}
-	free(a);
-}
 
 static struct watched *watched_of(struct around *a, enum kind kind)
 {
@@ -61,9 +55,7 @@ static struct watched *watched_of(struct around *a, enum kind kind)
 
 static const struct watched *watched_in(const struct around *a, enum kind kind)
 {
-	return kind == KIND_BUDGET   ? &a->budgets
-	       : kind == KIND_SCALER ? &a->scalers
-				     : &a->scaled_objects;
+	return watched_of((struct around *)(uintptr_t)a, kind);
 }
 
 bool around_knows(const struct around *a, enum kind kind)
@@ -72,165 +64,139 @@ bool around_knows(const struct around *a, enum kind kind)
 	return w->complete && !w->stale && !w->missed;
 }
 
-/* --- the chains --- */
+/* --- what is kept of an object --- */
 
-static struct around_item **named_chain(
-	struct around *a, enum kind kind, const char *ns, const char *name)
+static void item_destroy(struct around_item *i)
 {
-	return &a->named[(hash_pair(ns, name) + (uint64_t)kind) % CHAINS];
+	arena_finish(&i->arena);
+	free(i);
 }
 
-static size_t target_chain(const struct around_item *i)
+/* NULL: it would take more than AROUND_TEXT_MAX. */
+static struct around_item *item_create(const struct change *c)
 {
-	return (i->kind == KIND_BUDGET ? hash_text(i->ns) : workload_key_hash(&i->scaler.target)) %
-	       CHAINS;
-}
-
-static struct around_item **item_slot(
-	struct around *a, enum kind kind, const char *ns, const char *name)
-{
-	struct around_item **slot = named_chain(a, kind, ns, name);
-	while (*slot != NULL && ((*slot)->kind != kind || !text_equals((*slot)->ns, ns) ||
-					!text_equals((*slot)->name, name))) {
-		slot = &(*slot)->next_named;
+	if (c->kind != KIND_BUDGET && c->scaler->metric_count > SCALER_METRICS_MAX) {
+		return NULL;
 	}
-	return slot;
+	struct around_item *i = xcalloc(1, sizeof *i);
+	i->kind = c->kind;
+	i->arena.block_bytes = BLOCK_BYTES;
+	if (c->kind == KIND_BUDGET) {
+		record_copy(&i->arena, &budget_table, c->budget, &i->budget);
+		i->row.ns = i->budget.ns;
+		i->row.name = i->budget.name;
+	} else {
+		record_copy(&i->arena, &scaler_table, c->scaler, &i->scaler);
+		i->row.ns = i->scaler.target.ns;
+		i->row.name = i->scaler.name;
+		i->gpu_metric = scaler_gpu_metric(&i->scaler);
+	}
+	if (i->arena.used_bytes > AROUND_TEXT_MAX) {
+		item_destroy(i);
+		return NULL;
+	}
+	return i;
 }
 
-static void item_link(struct around *a, struct around_item *i)
+static struct around_item **chain_of(struct around *a, const struct around_item *i)
 {
-	struct around_item **named = named_chain(a, i->kind, i->ns, i->name);
-	struct around_item **placed = &a->placed[target_chain(i)];
-	i->next_named = *named;
-	*named = i;
+	uint64_t hash = i->kind == KIND_BUDGET ? hash_text(i->row.ns)
+					       : workload_key_hash(&i->scaler.target);
+	return &a->placed[hash % CHAINS];
+}
+
+static void item_add(struct around *a, struct around_item *i)
+{
+	struct around_item **placed = chain_of(a, i);
 	i->next_placed = *placed;
 	*placed = i;
-	watched_of(a, i->kind)->count++;
 	a->bytes += sizeof *i + i->arena.used_bytes;
+	table_add(&watched_of(a, i->kind)->items, &i->row);
 }
 
-/* `slot` is where it hangs among the named. */
-static void item_unlink(struct around *a, struct around_item **slot)
+static void item_drop(void *data, struct table_row *row)
 {
-	struct around_item *i = *slot;
-	struct around_item **placed = &a->placed[target_chain(i)];
+	struct around *a = data;
+	struct around_item *i = (struct around_item *)(void *)row;
+	struct around_item **placed = chain_of(a, i);
 	while (*placed != i) {
 		placed = &(*placed)->next_placed;
 	}
 	*placed = i->next_placed;
-	*slot = i->next_named;
-	watched_of(a, i->kind)->count--;
 	a->bytes -= sizeof *i + i->arena.used_bytes;
-	around_item_destroy(i);
+	item_destroy(i);
 }
 
-static void drop_unmarked(struct around *a, enum kind kind, uint32_t mark)
+struct around *around_create(void)
 {
-	for (size_t i = 0; i < CHAINS; i++) {
-		struct around_item **slot = &a->named[i];
-		while (*slot != NULL) {
-			if ((*slot)->kind == kind && (*slot)->mark != mark) {
-				item_unlink(a, slot);
-			} else {
-				slot = &(*slot)->next_named;
-			}
-		}
+	struct around *a = xcalloc(1, sizeof *a);
+	table_init(&a->scalers.items, item_drop, a);
+	table_init(&a->scaled_objects.items, item_drop, a);
+	table_init(&a->budgets.items, item_drop, a);
+	return a;
+}
+
+void around_destroy(struct around *a)
+{
+	if (a != NULL) {
+		table_finish(&a->scalers.items);
+		table_finish(&a->scaled_objects.items);
+		table_finish(&a->budgets.items);
+		VEC_FINISH(&a->zones);
 	}
+	free(a);
 }
 
 /* --- what the watches say --- */
 
-static bool watch_item_set(struct around *a, const struct change *c)
+static bool watched_set(struct around *a, const struct change *c)
 {
 	struct watched *w = watched_of(a, c->kind);
 	uint32_t most = c->kind == KIND_BUDGET ? AROUND_BUDGETS_MAX : AROUND_SCALERS_MAX;
-	struct around_item *made = around_item_create(c);
+	struct around_item *made = item_create(c);
 	if (made == NULL) {
 		w->unkept++;
 		return false;
 	}
-	struct around_item **old = item_slot(a, c->kind, made->ns, made->name);
-	if (*old != NULL) {
-		item_unlink(a, old);
-	} else if (w->count >= most || a->bytes > AROUND_BYTES_MAX) {
-		around_item_destroy(made);
+	struct table_row *old = table_find(&w->items, made->row.ns, made->row.name);
+	if (old != NULL) {
+		table_remove(&w->items, old);
+	} else if (w->items.rows.count >= most || a->bytes > AROUND_BYTES_MAX) {
+		item_destroy(made);
 		w->unkept++;
 		return false;
 	}
-	made->mark = w->mark;
-	item_link(a, made);
+	item_add(a, made);
 	return true;
-}
-
-static void watch_item_gone(struct around *a, const struct change *c)
-{
-	struct around_item **slot = item_slot(a, c->kind, text_or(c->ns, ""), text_or(c->name, ""));
-	if (*slot != NULL) {
-		item_unlink(a, slot);
-	}
-}
-
-/* One that cannot be read: what was known of it holds. If nothing was, then not all is known. */
-static void watch_item_keep(struct around *a, const struct change *c)
-{
-	struct watched *w = watched_of(a, c->kind);
-	struct around_item **slot = item_slot(a, c->kind, text_or(c->ns, ""), text_or(c->name, ""));
-	if (*slot != NULL) {
-		(*slot)->mark = w->mark;
-	} else {
-		w->missed = w->missed_now = true;
-	}
-}
-
-static void watch_relist_end(struct around *a, const struct change *c)
-{
-	struct watched *w = watched_of(a, c->kind);
-	if (!w->relisting) {
-		return;
-	}
-	if (!c->no_sweep) {
-		drop_unmarked(a, c->kind, w->mark);
-	}
-	w->relisting = false;
-	w->complete = true;
-	w->stale = false;
-	w->missed = w->missed_now;
 }
 
 bool around_apply(struct around *a, const struct change *c)
 {
 	struct watched *w = watched_of(a, c->kind);
 	ENSURE(c->kind == KIND_SCALER || c->kind == KIND_SCALED_OBJECT || c->kind == KIND_BUDGET);
-	switch (c->type) {
-	case CHANGE_SET:
-		return watch_item_set(a, c);
-	case CHANGE_GONE:
-		watch_item_gone(a, c);
-		return true;
-	case CHANGE_KEEP:
-		watch_item_keep(a, c);
-		return true;
-	case CHANGE_RELIST_BEGIN:
-		w->mark++;
+	if (c->type == CHANGE_SET) {
+		return watched_set(a, c);
+	}
+	if (c->type == CHANGE_RELIST_BEGIN) {
 		w->relisting = true;
 		w->missed_now = false;
-		return true;
-	case CHANGE_RELIST_END:
-		watch_relist_end(a, c);
-		return true;
-	case CHANGE_STALE:
-	case CHANGE_FRESH:
+	} else if (c->type == CHANGE_RELIST_END) {
+		if (!w->relisting) {
+			return true;
+		}
+		w->relisting = w->stale = false;
+		w->complete = true;
+		w->missed = w->missed_now;
+	} else if (c->type == CHANGE_STALE || c->type == CHANGE_FRESH) {
 		w->stale = c->type == CHANGE_STALE;
-		return true;
-	case CHANGE_LEADER:
-	case CHANGE_REACH:
-	case CHANGE_SHARE:
-	case CHANGE_SHUN:
-	case CHANGE_HEARD:
-	case CHANGE_RUNTIME:
-		break;
+	} else if (c->type == CHANGE_KEEP &&
+		   (c->name == NULL ||
+			   table_find(&w->items, text_or(c->ns, ""), c->name) == NULL)) {
+		/* It cannot be read, and nothing was known of it: then not all is known. */
+		w->missed = w->missed_now = true;
 	}
-	BUG("not what a watch says");
+	mirror_follow(&w->items, c);
+	return true;
 }
 
 /* --- lookups --- */
@@ -256,7 +222,7 @@ const struct scaler *around_scaler(const struct around *a, const struct workload
 		i = scaler_next(a, target, i)) {
 		bool better = found == NULL ||
 			      (i->kind != found->kind ? i->kind == KIND_SCALER
-						      : strcmp(i->name, found->name) < 0);
+						      : strcmp(i->row.name, found->row.name) < 0);
 		found = better ? i : found;
 	}
 	return found != NULL ? &found->scaler : NULL;
@@ -268,7 +234,8 @@ const struct scaler *around_gpu_scaler(
 	const struct around_item *found = NULL;
 	for (const struct around_item *i = scaler_next(a, target, NULL); i != NULL;
 		i = scaler_next(a, target, i)) {
-		if (i->gpu_metric != NULL && (found == NULL || strcmp(i->name, found->name) < 0)) {
+		if (i->gpu_metric != NULL &&
+			(found == NULL || strcmp(i->row.name, found->row.name) < 0)) {
 			found = i;
 		}
 	}
@@ -279,7 +246,7 @@ const struct scaler *around_gpu_scaler(
 /* A budget without a selector is of no pod. */
 static bool budget_covers(const struct around_item *i, const char *ns, const struct pairs *labels)
 {
-	return i->kind == KIND_BUDGET && text_equals(i->ns, ns) && i->budget.selector.present &&
+	return i->kind == KIND_BUDGET && text_equals(i->row.ns, ns) && i->budget.selector.present &&
 	       selector_matches(&i->budget.selector, labels);
 }
 
@@ -293,10 +260,10 @@ struct roll_budget around_budget(
 		if (!budget_covers(i, ns, labels)) {
 			continue;
 		}
-		if (first == NULL || strcmp(i->name, first->name) < 0) {
+		if (first == NULL || strcmp(i->row.name, first->row.name) < 0) {
 			second = first;
 			first = i;
-		} else if (second == NULL || strcmp(i->name, second->name) < 0) {
+		} else if (second == NULL || strcmp(i->row.name, second->row.name) < 0) {
 			second = i;
 		}
 	}
@@ -305,24 +272,26 @@ struct roll_budget around_budget(
 	}
 	if (second == NULL) {
 		return (struct roll_budget){
-			true, arena_strdup(arena, first->name), first->budget.allowed};
+			true, arena_strdup(arena, first->row.name), first->budget.allowed};
 	}
 	return (struct roll_budget){true,
 		arena_printf(arena, "%s (or %s: the API server evicts no pod that two select)",
-			first->name, second->name),
+			first->row.name, second->row.name),
 		0};
 }
 
 struct around_kind around_of(const struct around *a, enum kind kind)
 {
 	const struct watched *w = watched_in(a, kind);
-	return (struct around_kind){w->count, around_knows(a, kind), w->unkept};
+	return (struct around_kind){
+		(uint32_t)w->items.rows.count, around_knows(a, kind), w->unkept};
 }
 
 void around_sum(const struct around *a, struct around_totals *ret)
 {
-	*ret = (struct around_totals){.scalers = a->scalers.count + a->scaled_objects.count,
-		.budgets = a->budgets.count,
+	*ret = (struct around_totals){.scalers = (uint32_t)(a->scalers.items.rows.count +
+							    a->scaled_objects.items.rows.count),
+		.budgets = (uint32_t)a->budgets.items.rows.count,
 		.bytes = sizeof *a + a->bytes};
 }
 

@@ -4,10 +4,10 @@
 #include "codec/parts.h"
 
 static const struct field pair_fields[] = {
-	FIELD("key", text, AT(group_pair, key), .required = true),
-	FIELD("value", text, AT(group_pair, value)),
+	FIELD("key", text, AT(pair, key), .required = true),
+	FIELD("value", text, AT(pair, value)),
 };
-static const struct shape pair_shape = {SHAPE(group_pair, pair_fields)};
+static const struct shape pair_shape = {SHAPE(pair, pair_fields)};
 
 /* Without a kind it would match every owner that there is. */
 static int finish_rule(const struct reading *r, void *noun)

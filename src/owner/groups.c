@@ -7,26 +7,30 @@
 #include "base/vec.h"
 #include "groups_parts.h"
 #include "match.h"
+#include "model/mirror.h"
 #include "owner/work.h"
+#include "record/tables.h"
 
 struct groups {
+	struct table all;
 	struct {
 		VEC_FIELDS(struct group *);
-	} all;
-	uint32_t mark;
+	} ranked; /* the same */
 	uint64_t version;
 };
 
-struct groups *groups_create(void)
+static void group_drop(void *data, struct table_row *row)
 {
-	return xcalloc(1, sizeof(struct groups));
-}
-
-static void group_destroy(struct group *g)
-{
-	if (g == NULL) {
-		return;
+	struct groups *all = data;
+	struct group *g = (struct group *)(void *)row;
+	size_t at = 0;
+	while (all->ranked.items[at] != g) {
+		at++;
 	}
+	memmove(all->ranked.items + at, all->ranked.items + at + 1,
+		(all->ranked.count - at - 1) * sizeof *all->ranked.items);
+	all->ranked.count--;
+	all->version++;
 	for (uint32_t i = 0; i < g->rule_count; i++) {
 		pattern_finish(&g->rules[i].owner_name);
 		pattern_finish(&g->rules[i].image);
@@ -37,59 +41,23 @@ static void group_destroy(struct group *g)
 	free(g);
 }
 
+struct groups *groups_create(void)
+{
+	struct groups *g = xcalloc(1, sizeof *g);
+	table_init(&g->all, group_drop, g);
+	return g;
+}
+
 void groups_destroy(struct groups *g)
 {
-	if (g == NULL) {
-		return;
+	if (g != NULL) {
+		table_finish(&g->all);
+		VEC_FINISH(&g->ranked);
 	}
-	for (size_t i = 0; i < g->all.count; i++) {
-		group_destroy(g->all.items[i]);
-	}
-	VEC_FINISH(&g->all);
 	free(g);
 }
 
-/* --- one group: a copy of its noun, and its expressions --- */
-
-static void copy_pairs(struct group_pairs *pairs, struct arena *a)
-{
-	struct group_pair *items = ARENA_ARRAY(a, struct group_pair, pairs->count + 1);
-	for (uint32_t i = 0; i < pairs->count; i++) {
-		items[i] = (struct group_pair){arena_strdup(a, pairs->items[i].key),
-			arena_strdup(a, pairs->items[i].value)};
-	}
-	pairs->items = items;
-}
-
-static void copy_rule(struct group_rule *rule, struct arena *a)
-{
-	rule->owner_group = arena_strdup(a, text_or(rule->owner_group, ""));
-	rule->owner_kind = arena_strdup(a, rule->owner_kind);
-	rule->owner_name_regex = arena_strdup(a, rule->owner_name_regex);
-	rule->image_regex = arena_strdup(a, rule->image_regex);
-	rule->container_name_regex = arena_strdup(a, rule->container_name_regex);
-	copy_pairs(&rule->labels, a);
-	copy_pairs(&rule->notes, a);
-	copy_pairs(&rule->excluded, a);
-}
-
-static void copy_noun(struct group *g, const struct workload_group *noun)
-{
-	struct arena *a = &g->arena;
-	g->noun = *noun;
-	g->noun.name = arena_strdup(a, noun->name);
-	g->noun.uid = arena_strdup(a, text_or(noun->uid, ""));
-	g->noun.resource_version = arena_strdup(a, text_or(noun->resource_version, ""));
-	g->noun.key_name = arena_strdup(a, noun->key_name);
-	g->noun.owner_suffix_regex = arena_strdup(a, noun->owner_suffix_regex);
-	g->noun.policy = arena_strdup(a, noun->policy);
-	g->noun.status_accepted_reason = arena_strdup(a, noun->status_accepted_reason);
-	g->noun.rules = ARENA_ARRAY(a, struct group_rule, noun->rule_count + 1);
-	for (uint32_t i = 0; i < noun->rule_count; i++) {
-		g->noun.rules[i] = noun->rules[i];
-		copy_rule(&g->noun.rules[i], a);
-	}
-}
+/* --- the expressions of a group --- */
 
 /* The watch keeps our annotations and no others. */
 static bool annotation_is_unseen(const char *key)
@@ -190,24 +158,6 @@ static void compile(struct group *g)
 
 /* --- the set --- */
 
-static size_t group_index(const struct groups *g, const char *name)
-{
-	size_t i = 0;
-	while (i < g->all.count && !text_equals(g->all.items[i]->noun.name, name)) {
-		i++;
-	}
-	return i;
-}
-
-static void group_remove(struct groups *g, size_t at)
-{
-	group_destroy(g->all.items[at]);
-	memmove(g->all.items + at, g->all.items + at + 1,
-		(g->all.count - at - 1) * sizeof *g->all.items);
-	g->all.count--;
-	g->version++;
-}
-
 static bool group_outranks(const struct workload_group *a, const struct workload_group *b)
 {
 	return a->weight != b->weight ? a->weight > b->weight : strcmp(a->name, b->name) < 0;
@@ -218,7 +168,7 @@ static bool set_status(struct group *one, const struct workload_group *noun)
 {
 	struct workload_group *kept = &one->noun;
 	if (noun->generation == 0 || kept->generation != noun->generation ||
-		!text_equals(kept->uid, text_or(noun->uid, "")) ||
+		!text_equals(kept->uid, noun->uid) ||
 		!text_equals(kept->status_accepted_reason, noun->status_accepted_reason)) {
 		return false;
 	}
@@ -232,86 +182,40 @@ static bool set_status(struct group *one, const struct workload_group *noun)
 
 static bool group_set(struct groups *g, const struct workload_group *noun)
 {
-	size_t old = group_index(g, noun->name);
-	if (old < g->all.count && set_status(g->all.items[old], noun)) {
-		g->all.items[old]->mark = g->mark;
+	struct table_row *old = table_find(&g->all, "", noun->name);
+	if (old != NULL && set_status((struct group *)(void *)old, noun)) {
+		old->mark = g->all.mark;
 		return true;
 	}
-	if (old < g->all.count) {
-		group_remove(g, old);
+	if (old != NULL) {
+		table_remove(&g->all, old);
 	}
-	if (g->all.count >= GROUPS_MAX || noun->rule_count > GROUP_RULES_MAX) {
+	if (g->ranked.count >= GROUPS_MAX || noun->rule_count > GROUP_RULES_MAX) {
 		return false;
 	}
 	struct group *made = xcalloc(1, sizeof *made);
 	made->arena.block_bytes = 512;
-	made->mark = g->mark;
-	copy_noun(made, noun);
+	record_copy(&made->arena, &workload_group_table, noun, &made->noun);
 	compile(made);
-	size_t at = g->all.count;
-	VEC_PUSH(&g->all, made);
-	for (; at > 0 && group_outranks(&made->noun, &g->all.items[at - 1]->noun); at--) {
-		g->all.items[at] = g->all.items[at - 1];
+	made->row = (struct table_row){.ns = "", .name = made->noun.name};
+	table_add(&g->all, &made->row);
+	size_t at = g->ranked.count;
+	VEC_PUSH(&g->ranked, made);
+	for (; at > 0 && group_outranks(&made->noun, &g->ranked.items[at - 1]->noun); at--) {
+		g->ranked.items[at] = g->ranked.items[at - 1];
 	}
-	g->all.items[at] = made;
+	g->ranked.items[at] = made;
 	g->version++;
 	return true;
 }
 
-/* Something of this kind could not be read: what is known of it stays. */
-static void group_keep(struct groups *g, const char *name)
-{
-	for (size_t i = 0; i < g->all.count; i++) {
-		struct group *one = g->all.items[i];
-		if (name == NULL || text_equals(one->noun.name, name)) {
-			one->mark = g->mark;
-		}
-	}
-}
-
-static void groups_remove_unmarked(struct groups *g)
-{
-	for (size_t i = g->all.count; i-- > 0;) {
-		if (g->all.items[i]->mark != g->mark) {
-			group_remove(g, i);
-		}
-	}
-}
-
 bool groups_apply(struct groups *g, const struct change *c)
 {
-	size_t at;
-	switch (c->type) {
-	case CHANGE_SET:
+	if (c->type == CHANGE_SET) {
 		return group_set(g, c->group);
-	case CHANGE_GONE:
-		at = group_index(g, c->name);
-		if (at < g->all.count) {
-			group_remove(g, at);
-		}
-		return true;
-	case CHANGE_KEEP:
-		group_keep(g, c->name);
-		return true;
-	case CHANGE_RELIST_BEGIN:
-		g->mark++;
-		return true;
-	case CHANGE_RELIST_END:
-		if (!c->no_sweep) {
-			groups_remove_unmarked(g);
-		}
-		return true;
-	case CHANGE_STALE:
-	case CHANGE_FRESH:
-	case CHANGE_LEADER:
-	case CHANGE_REACH:
-	case CHANGE_SHARE:
-	case CHANGE_SHUN:
-	case CHANGE_HEARD:
-	case CHANGE_RUNTIME:
-		return true;
 	}
-	BUG("not a change");
+	mirror_follow(&g->all, c);
+	return true;
 }
 
 uint64_t groups_version(const struct groups *g)
@@ -321,23 +225,23 @@ uint64_t groups_version(const struct groups *g)
 
 size_t groups_count(const struct groups *g)
 {
-	return g->all.count;
+	return g->ranked.count;
 }
 
 const struct workload_group *groups_at(const struct groups *g, size_t i)
 {
-	return &g->all.items[i]->noun;
+	return &g->ranked.items[i]->noun;
 }
 
 const char *groups_reason(const struct groups *g, size_t i)
 {
-	const struct group *one = g->all.items[i];
+	const struct group *one = g->ranked.items[i];
 	return one->problem != NULL ? one->reason : "Accepted";
 }
 
 const char *groups_problem(const struct groups *g, size_t i)
 {
-	return g->all.items[i]->problem;
+	return g->ranked.items[i]->problem;
 }
 
 /* --- what a pod belongs to --- */
@@ -348,8 +252,8 @@ void workload_of(const struct groups *groups, const struct owner_port *port, con
 	struct workload w = {.top = owner_top_of(pod, port)};
 	w.type = owner_work_of(pod, &w.top);
 	w.key.ns = text_or(pod->ns, "");
-	for (size_t i = 0; groups != NULL && i < groups->all.count; i++) {
-		const struct group *g = groups->all.items[i];
+	for (size_t i = 0; groups != NULL && i < groups->ranked.count; i++) {
+		const struct group *g = groups->ranked.items[i];
 		const char *key = group_key_of(g, pod, &w.top, a);
 		if (key != NULL) {
 			w.key.group = NAME_GROUP;

@@ -2,6 +2,7 @@
 #ifndef OWNER_GROUPS_PARTS_H
 #define OWNER_GROUPS_PARTS_H
 
+#include "base/table.h"
 #include "owner/groups.h"
 #include "regex.h"
 
@@ -11,6 +12,7 @@ struct compiled_rule {
 };
 
 struct group {
+	struct table_row row;
 	struct workload_group noun; /* its texts are of the arena */
 	struct arena arena;
 	struct compiled_rule *rules;
@@ -18,7 +20,6 @@ struct group {
 	struct pattern suffix;
 	const char *problem; /* NULL: accepted */
 	const char *reason;  /* of that, one word */
-	uint32_t mark;
 };
 
 #endif

@@ -9,7 +9,7 @@
 #define KEY_MAX	 180
 #define KEY_HEAD (KEY_MAX - 9)
 
-static bool has_pairs(const struct pairs *of_pod, const struct group_pairs *wanted)
+static bool has_pairs(const struct pairs *of_pod, const struct pairs *wanted)
 {
 	for (uint32_t i = 0; i < wanted->count; i++) {
 		const char *value = pairs_get(of_pod, wanted->items[i].key);
@@ -21,7 +21,7 @@ static bool has_pairs(const struct pairs *of_pod, const struct group_pairs *want
 	return true;
 }
 
-static bool has_any(const struct pairs *of_pod, const struct group_pairs *unwanted)
+static bool has_any(const struct pairs *of_pod, const struct pairs *unwanted)
 {
 	for (uint32_t i = 0; i < unwanted->count; i++) {
 		const char *value = pairs_get(of_pod, unwanted->items[i].key);

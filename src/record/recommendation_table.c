@@ -7,7 +7,7 @@
 static const struct record_row key_rows[] = {MEMBER(struct workload_key, ns),
 	MEMBER(struct workload_key, group), MEMBER(struct workload_key, kind),
 	MEMBER(struct workload_key, name)};
-static const struct record_table key_table = RECORD_TABLE(struct workload_key, key_rows);
+const struct record_table workload_key_table = RECORD_TABLE(struct workload_key, key_rows);
 
 static const struct record_row share_rows[] = {
 	MEMBER(struct share, milli), MEMBER(struct share, mib)};
@@ -41,7 +41,7 @@ static const struct record_row recommendation_rows[] = {MEMBER(struct recommenda
 	MEMBER(struct recommendation, uid), MEMBER(struct recommendation, resource_version),
 	MEMBER(struct recommendation, generation), MEMBER(struct recommendation, created_ms),
 	MEMBER(struct recommendation, owned), MEMBER(struct recommendation, saves),
-	PART(struct recommendation, target, key_table),
+	PART(struct recommendation, target, workload_key_table),
 	MEMBER(struct recommendation, observed_generation), MEMBER(struct recommendation, revision),
 	MEMBER(struct recommendation, policy.name),
 	MEMBER(struct recommendation, policy.generation),

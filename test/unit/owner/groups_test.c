@@ -11,7 +11,7 @@ struct scene {
 	struct pair label_items[2], note_items[1];
 	struct pod pod;
 	struct group_rule rule;
-	struct group_pair wanted;
+	struct pair wanted;
 	struct workload_group group;
 	struct groups *groups;
 	struct arena arena;
@@ -135,7 +135,7 @@ Test(groups, o10_what_cannot_be_used_says_why)
 			problem);
 		is_left_alone(&s, cases[i].regex);
 	}
-	struct group_pair foreign = {"example.com/x", NULL};
+	struct pair foreign = {"example.com/x", NULL};
 	s.rule = (struct group_rule){.notes = {&foreign, 1}};
 	cr_assert(set(&s));
 	cr_assert_not_null(strstr(groups_problem(s.groups, 0), "use a label"));
@@ -240,7 +240,7 @@ Test(groups, every_part_of_a_rule_must_hold)
 {
 	struct scene s;
 	scene_init(&s);
-	s.wanted = (struct group_pair){"example.com/run", "nightly"};
+	s.wanted = (struct pair){"example.com/run", "nightly"};
 	s.rule = (struct group_rule){.labels = {&s.wanted, 1},
 		.image_regex = "^reg/train:",
 		.container_name_regex = "^main$"};
@@ -258,7 +258,7 @@ Test(groups, every_part_of_a_rule_must_hold)
 	cr_assert(set(&s));
 	is_left_alone(&s, "another value");
 	s.wanted.value = NULL;
-	s.rule.excluded = (struct group_pairs){&s.wanted, 1};
+	s.rule.excluded = (struct pairs){&s.wanted, 1};
 	cr_assert(set(&s));
 	is_left_alone(&s, "an excluded label");
 	scene_finish(&s);

@@ -2,8 +2,11 @@
 #include "record/tables.h"
 
 #include "../covers.h"
+#include "model/budget.h"
 #include "model/checkpoint.h"
+#include "model/group.h"
 #include "model/plan.h"
+#include "model/scaler.h"
 #include "record/change.h"
 
 Test(tables, every_member_has_a_row)
@@ -36,6 +39,10 @@ Test(tables, every_member_has_a_row)
 	EXPECT_COVERS(recommendation_table, struct recommendation);
 	EXPECT_COVERS(checkpoint_table, struct checkpoint);
 	EXPECT_COVERS(action_table, struct action);
+	EXPECT_COVERS(scaler_table, struct scaler);
+	EXPECT_COVERS(budget_table, struct budget);
+	EXPECT_COVERS(workload_group_table, struct workload_group);
+	EXPECT_COVERS(*table_below(&workload_group_table, "rules"), struct group_rule);
 	EXPECT_COVERS(change_table, struct change);
 	EXPECT_COVERS(*table_below(&pod_table, "extra.ports.items"), struct host_port);
 	EXPECT_COVERS(*table_below(&pod_table, "neighbours"), struct neighbour_term);
