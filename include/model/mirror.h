@@ -14,10 +14,11 @@ static inline void mirror_follow(struct table *t, const struct change *c)
 	struct table_row *row = c->name != NULL ? table_find(t, text_or(c->ns, ""), c->name) : NULL;
 	if (c->type == CHANGE_GONE && row != NULL) {
 		table_remove(t, row);
-	} else if (c->type == CHANGE_KEEP) {
+	} else if (c->type == CHANGE_KEEP && row != NULL) {
+		row->mark = t->mark;
+	} else if (c->type == CHANGE_KEEP && c->name == NULL) {
 		for (size_t i = 0; i < t->rows.count; i++) {
-			bool met = c->name == NULL || t->rows.items[i] == row;
-			t->rows.items[i]->mark = met ? t->mark : t->rows.items[i]->mark;
+			t->rows.items[i]->mark = t->mark;
 		}
 	} else if (c->type == CHANGE_RELIST_BEGIN) {
 		t->mark++;

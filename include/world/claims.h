@@ -3,14 +3,15 @@
 #define WORLD_CLAIMS_H
 
 #include "base/alloc.h"
+#include "base/table.h"
 #include "model/volume.h"
 
 struct world;
 
 struct world_claim {
-	const char *ns, *name; /* interned */
-	uint32_t tenants;      /* and pending pods that name it */
-	struct arena arena;    /* of `noun` */
+	struct table_row row; /* its texts are interned */
+	uint32_t tenants;     /* and pending pods that name it */
+	struct arena arena;   /* of `noun` */
 	struct volume_claim noun;
 };
 

@@ -7,11 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/table.h"
+
 struct world;
 
 /* A tenant whose object is gone: a deletion that the watch told of, or one that a complete list
  * came without. What is merely absent is not here. */
 struct world_departed {
+	struct table_row row;
 	char *uid;	  /* owned */
 	char *name;	  /* owned */
 	const char *ns;	  /* interned */

@@ -3,7 +3,7 @@
 #define WORLD_NAMESPACES_H
 
 #include "base/alloc.h"
-#include "base/vec.h"
+#include "base/table.h"
 #include "model/policy.h"
 
 struct world;
@@ -11,9 +11,9 @@ struct world;
 struct world_quota;
 
 struct world_namespace {
+	struct table_row row;
 	struct arena arena;
 	struct namespace noun;
-	uint32_t mark;
 	uint32_t gpu_limits; /* LimitRanges here that limit nvidia.com/gpu */
 	struct {
 		VEC_FIELDS(struct world_quota *);

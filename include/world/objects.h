@@ -3,14 +3,15 @@
 #define WORLD_OBJECTS_H
 
 #include "base/alloc.h"
+#include "base/table.h"
 #include "model/policy.h"
 
 struct world;
 
 struct world_policy {
+	struct table_row row;
 	struct arena arena;
 	struct policy noun;
-	uint32_t mark;
 };
 
 /* Every policy, in no particular order. */

@@ -3,6 +3,7 @@
 #define WORLD_QUOTAS_H
 
 #include "base/alloc.h"
+#include "base/table.h"
 #include "model/quota.h"
 
 struct world;
@@ -13,10 +14,9 @@ struct world_pod;
 /* C7. A ResourceQuota that bounds GPUs, and what of it the pods take that it covers and that have
  * not ended. */
 struct world_quota {
+	struct table_row row;
 	struct arena arena;
 	struct quota noun;
-	uint32_t mark;
-	uint32_t at;	       /* its place among all of them */
 	int64_t whole_gpus;    /* of pods that ask for whole ones */
 	int64_t granted_milli; /* of tenants that show their share */
 };

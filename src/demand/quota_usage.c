@@ -30,7 +30,7 @@ void quotas_hold(struct quotas *quotas, const char *ns, int64_t milli)
 	const struct world_namespace *n =
 		quotas->used.count > 0 ? world_namespace_find(quotas->picture->world, ns) : NULL;
 	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
-		quotas->used.items[n->quotas.items[i]->at] += milli;
+		quotas->used.items[n->quotas.items[i]->row.at] += milli;
 	}
 }
 
@@ -39,7 +39,7 @@ void quotas_take_pod(struct quotas *quotas, const struct world_pod *p, int64_t m
 	const struct world_namespace *n = world_namespace_find(quotas->picture->world, p->ns);
 	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
 		if (world_quota_covers(n->quotas.items[i], p)) {
-			quotas->used.items[n->quotas.items[i]->at] += milli;
+			quotas->used.items[n->quotas.items[i]->row.at] += milli;
 		}
 	}
 }
@@ -93,7 +93,7 @@ int64_t quotas_left_pod(const struct quotas *quotas, const struct world_pod *p, 
 		any ? world_namespace_find(quotas->picture->world, p->ns) : NULL;
 	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
 		const struct world_quota *q = n->quotas.items[i];
-		int64_t used = quotas->used.items[q->at] - own_milli;
+		int64_t used = quotas->used.items[q->row.at] - own_milli;
 		if (!world_quota_covers(q, p) || q->noun.hard_milli == INT64_MAX) {
 			continue;
 		}

@@ -9,7 +9,6 @@
  * nobody names any more goes with claims_trim, so that an object that is set again loses nothing in
  * between. */
 void claims_init(struct world *w);
-void claims_finish(struct world *w);
 void claims_take(struct world *w, struct world_gpu *g, const struct pod *pod);
 void claims_leave(struct world *w, struct world_gpu *g);
 void claims_trim(struct world *w);

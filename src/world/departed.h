@@ -5,7 +5,6 @@
 #include "store.h"
 
 void departed_init(struct world *w);
-void departed_finish(struct world *w);
 /* `told`: an event said that it goes; it was merely not in a list otherwise. */
 void departed_note(struct world *w, const struct world_pod *p, bool told);
 

@@ -4,6 +4,7 @@
 
 #include "store.h"
 
+void namespaces_init(struct world *w);
 struct world_namespace *namespace_touch(struct world *w, const char *name);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "claims.h"
+#include "model/mirror.h"
 #include "namespaces.h"
 #include "node_states.h"
 #include "nodes.h"
@@ -18,18 +19,6 @@ static bool node_name_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct world *w = owner;
 	return strcmp(w->nodes.items[slot]->name, key) == 0;
-}
-
-static bool namespace_same(const void *owner, uint32_t slot, const void *key)
-{
-	const struct world *w = owner;
-	return strcmp(w->namespaces.items[slot]->noun.name, key) == 0;
-}
-
-void objects_init(struct world *w)
-{
-	map_init(&w->nodes_by_name, node_name_same, w);
-	map_init(&w->namespaces_by_name, namespace_same, w);
 }
 
 static void labels_drop(struct world *w, struct node *noun)
@@ -104,83 +93,82 @@ static void node_gone(struct world *w, const char *name)
 	}
 }
 
-static size_t policy_index(const struct world *w, const char *name)
+static void policies_changed(struct world *w)
 {
-	size_t i = 0;
-	while (i < w->policies.count && !text_equals(w->policies.items[i]->noun.name, name)) {
-		i++;
-	}
-	return i;
-}
-
-static void policy_set(struct world *w, const struct change *c)
-{
-	size_t i = policy_index(w, c->policy->name);
-	if (i == w->policies.count) {
-		struct world_policy *made = xcalloc(1, sizeof *made);
-		VEC_PUSH(&w->policies, made);
-		VEC_PUSH(&w->policy_views, &made->noun);
-	}
-	struct world_policy *p = w->policies.items[i];
-	noun_copy(&p->arena, &policy_table, c->policy, &p->noun);
-	p->mark = w->sync[KIND_POLICY].mark;
 	w->version++;
 	w->policies_version++;
 	w->policy_version++;
 }
 
-static void policy_remove(struct world *w, size_t i)
+static void policy_set(struct world *w, const struct policy *noun)
 {
-	struct world_policy *p = w->policies.items[i];
+	struct table_row *known = table_find(&w->policies, "", noun->name);
+	struct world_policy *p = (struct world_policy *)(void *)known;
+	if (known == NULL) {
+		p = xcalloc(1, sizeof *p);
+		VEC_PUSH(&w->policy_views, &p->noun);
+	}
+	noun_copy(&p->arena, &policy_table, noun, &p->noun);
+	p->row.ns = "";
+	p->row.name = p->noun.name;
+	p->row.mark = w->policies.mark;
+	if (known == NULL) {
+		table_add(&w->policies, &p->row);
+	}
+	policies_changed(w);
+}
+
+static void policy_drop(void *data, struct table_row *row)
+{
+	struct world *w = data;
+	struct world_policy *p = (struct world_policy *)(void *)row;
+	VEC_REMOVE_SWAP(&w->policy_views, row->at);
 	arena_finish(&p->arena);
 	free(p);
-	VEC_REMOVE_SWAP(&w->policies, i);
-	VEC_REMOVE_SWAP(&w->policy_views, i);
-	w->version++;
-	w->policies_version++;
-	w->policy_version++;
+	policies_changed(w);
 }
 
 static void namespace_set(struct world *w, const struct change *c)
 {
 	struct world_namespace *n = namespace_touch(w, c->namespace->name);
 	noun_copy(&n->arena, &namespace_table, c->namespace, &n->noun);
+	n->row.name = n->noun.name;
+	n->row.mark = w->namespaces.mark;
 	n->known = true;
-	n->mark = w->sync[KIND_NAMESPACE].mark;
 	w->version++;
 	w->policy_version++;
 }
 
-static void range_remove(struct world *w, size_t i)
+static void range_drop(void *data, struct table_row *row)
 {
-	struct range_key *r = &w->ranges.items[i];
-	namespace_touch(w, r->ns)->gpu_limits--;
-	intern_release(w->words, r->ns);
-	intern_release(w->words, r->name);
-	VEC_REMOVE_SWAP(&w->ranges, i);
-}
-
-static void range_gone(struct world *w, const char *ns, const char *name)
-{
-	for (size_t i = 0; i < w->ranges.count; i++) {
-		if (text_equals(w->ranges.items[i].ns, ns) &&
-			text_equals(w->ranges.items[i].name, name)) {
-			range_remove(w, i);
-			return;
-		}
-	}
+	struct world *w = data;
+	namespace_touch(w, row->ns)->gpu_limits--;
+	intern_release(w->words, row->ns);
+	intern_release(w->words, row->name);
+	free(row);
 }
 
 static void range_set(struct world *w, const struct limit_range *l)
 {
-	range_gone(w, l->ns, l->name);
+	struct table_row *old = table_find(&w->ranges, l->ns, l->name);
+	if (old != NULL) {
+		table_remove(&w->ranges, old);
+	}
 	if (!l->limits_gpus) {
 		return;
 	}
-	struct range_key key = {intern_add(w->words, l->ns), intern_add(w->words, l->name),
-		w->sync[KIND_LIMIT_RANGE].mark};
-	VEC_PUSH(&w->ranges, key);
+	struct table_row *made = xcalloc(1, sizeof *made);
+	made->ns = intern_add(w->words, l->ns);
+	made->name = intern_add(w->words, l->name);
+	table_add(&w->ranges, made);
 	namespace_touch(w, l->ns)->gpu_limits++;
+}
+
+void objects_init(struct world *w)
+{
+	map_init(&w->nodes_by_name, node_name_same, w);
+	table_init(&w->policies, policy_drop, w);
+	table_init(&w->ranges, range_drop, w);
 }
 
 void objects_set(struct world *w, const struct change *c)
@@ -190,7 +178,7 @@ void objects_set(struct world *w, const struct change *c)
 		node_set(w, c);
 		return;
 	case KIND_POLICY:
-		policy_set(w, c);
+		policy_set(w, c->policy);
 		return;
 	case KIND_NAMESPACE:
 		namespace_set(w, c);
@@ -199,7 +187,7 @@ void objects_set(struct world *w, const struct change *c)
 		range_set(w, c->limit_range);
 		return;
 	case KIND_QUOTA:
-		quotas_set(w, c);
+		quotas_set(w, c->quota);
 		return;
 	case KIND_SLICE:
 		slices_set(w, c->slice);
@@ -225,141 +213,72 @@ void objects_set(struct world *w, const struct change *c)
 
 void objects_gone(struct world *w, const struct change *c)
 {
-	size_t i;
-	uint32_t at;
-	switch (c->kind) {
-	case KIND_NODE:
+	struct table *t = table_of(w, c->kind);
+	if (t != NULL) {
+		mirror_follow(t, c);
+	} else if (c->kind == KIND_NODE) {
 		node_gone(w, c->name);
-		return;
-	case KIND_POLICY:
-		i = policy_index(w, c->name);
-		if (i < w->policies.count) {
-			policy_remove(w, i);
-		}
-		return;
-	case KIND_NAMESPACE:
-		at = map_find(&w->namespaces_by_name, key_text(c->name), c->name);
-		if (at != MAP_NONE) {
-			w->namespaces.items[at]->known = false;
+	} else if (c->kind == KIND_STATE) {
+		states_gone(w, c->name);
+	} else if (c->kind == KIND_NAMESPACE) {
+		struct table_row *row = table_find(&w->namespaces, "", c->name);
+		if (row != NULL) {
+			((struct world_namespace *)(void *)row)->known = false;
 		}
 		w->version++;
 		w->policy_version++;
-		return;
-	case KIND_LIMIT_RANGE:
-		range_gone(w, c->ns, c->name);
-		return;
-	case KIND_QUOTA:
-		quotas_gone(w, c->ns, c->name);
-		return;
-	case KIND_SLICE:
-		slices_gone(w, c->name);
-		return;
-	case KIND_STATE:
-		states_gone(w, c->name);
-		return;
-	case KIND_CLAIM: /* that one is missing is a state of it */
-		return;
-	case KIND_POD:
-	case KIND_RECOMMENDATION:
-	case KIND_GROUP:
-	case KIND_SCALER:
-	case KIND_SCALED_OBJECT:
-	case KIND_BUDGET:
-	case KIND_POD_GROUP:
-	case KIND_COUNT:
-		break;
 	}
-	BUG("not an object of this file");
+	/* That a claim is missing is a state of it. */
 }
 
 void objects_keep(struct world *w, const struct change *c)
 {
-	uint32_t mark = w->sync[c->kind].mark;
-	uint32_t at = MAP_NONE;
-	size_t i = 0;
-	switch (c->kind) {
-	case KIND_NODE:
-		at = map_find(&w->nodes_by_name, key_text(c->name), c->name);
-		if (at != MAP_NONE) {
-			w->nodes.items[at]->mark = mark;
+	struct table *t = table_of(w, c->kind);
+	if (t != NULL) {
+		mirror_follow(t, c);
+	} else if (c->kind == KIND_NODE) {
+		uint32_t at = world_node_find(w, c->name);
+		if (at != WORLD_NONE) {
+			w->nodes.items[at]->mark = w->sync[KIND_NODE].mark;
 		}
-		return;
-	case KIND_POLICY:
-		i = policy_index(w, c->name);
-		if (i < w->policies.count) {
-			w->policies.items[i]->mark = mark;
+	} else if (c->kind == KIND_NAMESPACE) {
+		struct table_row *row = table_find(&w->namespaces, "", c->name);
+		if (row != NULL) {
+			row->mark = w->namespaces.mark;
 		}
-		return;
-	case KIND_NAMESPACE:
-		at = map_find(&w->namespaces_by_name, key_text(c->name), c->name);
-		if (at != MAP_NONE) {
-			w->namespaces.items[at]->mark = mark;
-		}
-		return;
-	case KIND_LIMIT_RANGE:
-		for (i = 0; i < w->ranges.count; i++) {
-			struct range_key *r = &w->ranges.items[i];
-			if (text_equals(r->ns, c->ns) && text_equals(r->name, c->name)) {
-				r->mark = mark;
-			}
-		}
-		return;
-	case KIND_SLICE:
-		slices_keep(w, c->name);
-		return;
-	case KIND_QUOTA:
-		quotas_keep(w, c->ns, c->name);
-		return;
-	case KIND_CLAIM:
-	case KIND_STATE:
-		return;
-	case KIND_POD:
-	case KIND_RECOMMENDATION:
-	case KIND_GROUP:
-	case KIND_SCALER:
-	case KIND_SCALED_OBJECT:
-	case KIND_BUDGET:
-	case KIND_POD_GROUP:
-	case KIND_COUNT:
-		break;
 	}
-	BUG("not an object of this file");
 }
 
 void objects_sweep(struct world *w, enum kind kind, uint32_t mark)
 {
+	struct table *t = table_of(w, kind);
+	if (t != NULL) {
+		table_sweep(t);
+	}
 	for (size_t i = 0; kind == KIND_NODE && i < w->nodes.count; i++) {
 		if (w->nodes.items[i]->mark != mark) {
 			node_gone(w, w->nodes.items[i]->name);
 		}
 	}
-	if (kind == KIND_SLICE) {
-		slices_sweep(w, mark);
-	}
-	if (kind == KIND_QUOTA) {
-		quotas_sweep(w, mark);
-	}
-	for (size_t i = w->policies.count; kind == KIND_POLICY && i-- > 0;) {
-		if (w->policies.items[i]->mark != mark) {
-			policy_remove(w, i);
-		}
-	}
-	for (size_t i = 0; kind == KIND_NAMESPACE && i < w->namespaces.count; i++) {
-		if (w->namespaces.items[i]->mark != mark) {
-			w->namespaces.items[i]->known = false;
-		}
-	}
-	for (size_t i = w->ranges.count; kind == KIND_LIMIT_RANGE && i-- > 0;) {
-		if (w->ranges.items[i].mark != mark) {
-			range_remove(w, i);
+	for (size_t i = 0; kind == KIND_NAMESPACE && i < w->namespaces.rows.count; i++) {
+		struct table_row *row = w->namespaces.rows.items[i];
+		if (row->mark != mark) {
+			((struct world_namespace *)(void *)row)->known = false;
 		}
 	}
 	w->version++;
 	w->policy_version++;
 }
 
+/* What the tables drop is taken off nodes and namespaces, so they go first. */
 void objects_finish(struct world *w)
 {
+	table_finish(&w->policies);
+	VEC_FINISH(&w->policy_views);
+	table_finish(&w->ranges);
+	table_finish(&w->quotas);
+	table_finish(&w->slices);
+	table_finish(&w->namespaces);
 	for (size_t i = 0; i < w->nodes.count; i++) {
 		arena_finish(&w->nodes.items[i]->arena);
 		uses_finish(&w->nodes.items[i]->uses);
@@ -367,22 +286,8 @@ void objects_finish(struct world *w)
 		states_drop(w->nodes.items[i]);
 		free(w->nodes.items[i]);
 	}
-	for (size_t i = 0; i < w->policies.count; i++) {
-		arena_finish(&w->policies.items[i]->arena);
-		free(w->policies.items[i]);
-	}
-	for (size_t i = 0; i < w->namespaces.count; i++) {
-		arena_finish(&w->namespaces.items[i]->arena);
-		VEC_FINISH(&w->namespaces.items[i]->quotas);
-		free(w->namespaces.items[i]);
-	}
 	VEC_FINISH(&w->nodes);
-	VEC_FINISH(&w->policies);
-	VEC_FINISH(&w->policy_views);
-	VEC_FINISH(&w->namespaces);
-	VEC_FINISH(&w->ranges);
 	map_finish(&w->nodes_by_name);
-	map_finish(&w->namespaces_by_name);
 }
 
 const struct policy *const *world_policies(const struct world *w, uint32_t *ret_count)
@@ -393,6 +298,6 @@ const struct policy *const *world_policies(const struct world *w, uint32_t *ret_
 
 const struct policy *world_policy_find(const struct world *w, const char *name)
 {
-	size_t i = policy_index(w, name);
-	return i < w->policies.count ? &w->policies.items[i]->noun : NULL;
+	const struct table_row *row = table_find(&w->policies, "", name);
+	return row != NULL ? &((const struct world_policy *)(const void *)row)->noun : NULL;
 }

@@ -41,7 +41,7 @@ static void quota_count_pod(struct world_quota *q, const struct world_pod *p, in
 
 void quotas_count(struct world *w, const struct world_pod *p, int sign)
 {
-	if (p->gpu == NULL || world_pod_terminal(p) || w->quotas.count == 0) {
+	if (p->gpu == NULL || world_pod_terminal(p) || w->quotas.rows.count == 0) {
 		return;
 	}
 	const struct world_namespace *n = world_namespace_find(w, p->ns);
@@ -63,105 +63,64 @@ static void count_all(const struct world *w, struct world_quota *q)
 	}
 }
 
-static struct world_quota *quota_find(const struct world *w, const char *ns, const char *name)
+static void quota_drop(void *data, struct table_row *row)
 {
-	const struct world_namespace *n = world_namespace_find(w, ns);
-	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
-		if (strcmp(n->quotas.items[i]->noun.name, name) == 0) {
-			return n->quotas.items[i];
-		}
-	}
-	return NULL;
-}
-
-static struct world_quota *quota_make(struct world *w, const char *ns)
-{
-	struct world_quota *q = xcalloc(1, sizeof *q);
-	struct world_namespace *n = namespace_touch(w, ns);
-	q->at = (uint32_t)w->quotas.count;
-	VEC_PUSH(&w->quotas, q);
-	VEC_PUSH(&n->quotas, q);
-	return q;
-}
-
-static void quota_remove(struct world *w, struct world_quota *q)
-{
+	struct world *w = data;
+	struct world_quota *q = (struct world_quota *)(void *)row;
 	struct world_namespace *n = namespace_touch(w, q->noun.ns);
 	size_t i = 0;
 	while (n->quotas.items[i] != q) {
 		i++;
 	}
 	VEC_REMOVE_SWAP(&n->quotas, i);
-	w->quotas.items[w->quotas.count - 1]->at = q->at;
-	VEC_REMOVE_SWAP(&w->quotas, q->at);
 	arena_finish(&q->arena);
 	free(q);
 	w->version++;
 }
 
-void quotas_set(struct world *w, const struct change *c)
+void quotas_init(struct world *w)
 {
-	struct world_quota *q = quota_find(w, c->quota->ns, c->quota->name);
-	if (!c->quota->bounds_gpus) {
-		if (q != NULL) {
-			quota_remove(w, q);
+	table_init(&w->quotas, quota_drop, w);
+}
+
+void quotas_set(struct world *w, const struct quota *noun)
+{
+	struct table_row *known = table_find(&w->quotas, noun->ns, noun->name);
+	struct world_quota *q = (struct world_quota *)(void *)known;
+	if (!noun->bounds_gpus) {
+		if (known != NULL) {
+			table_remove(&w->quotas, known);
 		}
 		return;
 	}
 	/* The API server writes into the status of a quota with every pod, and the watch tells:
 	 * what we read of it has not changed then, and nothing is counted or decided anew. */
-	if (q != NULL && record_equals(&quota_table, &q->noun, c->quota)) {
-		q->mark = w->sync[KIND_QUOTA].mark;
+	if (known != NULL && record_equals(&quota_table, &q->noun, noun)) {
+		known->mark = w->quotas.mark;
 		return;
 	}
-	q = q != NULL ? q : quota_make(w, c->quota->ns);
-	noun_copy(&q->arena, &quota_table, c->quota, &q->noun);
-	q->mark = w->sync[KIND_QUOTA].mark;
+	if (known == NULL) {
+		q = xcalloc(1, sizeof *q);
+		VEC_PUSH(&namespace_touch(w, noun->ns)->quotas, q);
+	}
+	noun_copy(&q->arena, &quota_table, noun, &q->noun);
+	q->row.ns = q->noun.ns;
+	q->row.name = q->noun.name;
+	q->row.mark = w->quotas.mark;
+	if (known == NULL) {
+		table_add(&w->quotas, &q->row);
+	}
 	count_all(w, q);
 	w->version++;
 }
 
-void quotas_gone(struct world *w, const char *ns, const char *name)
-{
-	struct world_quota *q = quota_find(w, ns, name);
-	if (q != NULL) {
-		quota_remove(w, q);
-	}
-}
-
-void quotas_keep(struct world *w, const char *ns, const char *name)
-{
-	struct world_quota *q = quota_find(w, ns, name);
-	if (q != NULL) {
-		q->mark = w->sync[KIND_QUOTA].mark;
-	}
-}
-
-void quotas_sweep(struct world *w, uint32_t mark)
-{
-	for (size_t i = w->quotas.count; i-- > 0;) {
-		if (w->quotas.items[i]->mark != mark) {
-			quota_remove(w, w->quotas.items[i]);
-		}
-	}
-}
-
-void quotas_finish(struct world *w)
-{
-	for (size_t i = 0; i < w->quotas.count; i++) {
-		arena_finish(&w->quotas.items[i]->arena);
-		free(w->quotas.items[i]);
-	}
-	VEC_FINISH(&w->quotas);
-}
-
 bool quotas_agree(const struct world *w)
 {
-	for (size_t i = 0; i < w->quotas.count; i++) {
-		struct world_quota sum = {.noun = w->quotas.items[i]->noun};
+	for (size_t i = 0; i < w->quotas.rows.count; i++) {
+		const struct world_quota *q = quota_at(w, i);
+		struct world_quota sum = {.noun = q->noun};
 		count_all(w, &sum);
-		if (sum.whole_gpus != w->quotas.items[i]->whole_gpus ||
-			sum.granted_milli != w->quotas.items[i]->granted_milli) {
+		if (sum.whole_gpus != q->whole_gpus || sum.granted_milli != q->granted_milli) {
 			return false;
 		}
 	}
@@ -170,12 +129,12 @@ bool quotas_agree(const struct world *w)
 
 size_t world_quota_count(const struct world *w)
 {
-	return w->quotas.count;
+	return w->quotas.rows.count;
 }
 
 const struct world_quota *world_quota_at(const struct world *w, size_t i)
 {
-	return w->quotas.items[i];
+	return quota_at(w, i);
 }
 
 bool world_quota_covers(const struct world_quota *q, const struct world_pod *p)

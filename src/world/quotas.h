@@ -5,13 +5,10 @@
 
 #include "store.h"
 
+void quotas_init(struct world *w);
 /* Adds (sign 1) or removes (-1) what a pod takes of the quotas that cover it. */
 void quotas_count(struct world *w, const struct world_pod *p, int sign);
-void quotas_set(struct world *w, const struct change *c);
-void quotas_gone(struct world *w, const char *ns, const char *name);
-void quotas_keep(struct world *w, const char *ns, const char *name);
-void quotas_sweep(struct world *w, uint32_t mark);
-void quotas_finish(struct world *w);
+void quotas_set(struct world *w, const struct quota *noun);
 bool quotas_agree(const struct world *w);
 
 #endif

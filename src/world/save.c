@@ -49,8 +49,9 @@ static void save_nodes(const struct saver *s)
 
 static void save_namespaces(const struct saver *s)
 {
-	for (size_t i = 0; i < s->w->namespaces.count; i++) {
-		const struct world_namespace *n = s->w->namespaces.items[i];
+	for (size_t i = 0; i < s->w->namespaces.rows.count; i++) {
+		const struct table_row *row = s->w->namespaces.rows.items[i];
+		const struct world_namespace *n = (const struct world_namespace *)(const void *)row;
 		emit_change(s,
 			&(struct change){
 				.type = CHANGE_SET, .kind = KIND_NAMESPACE, .namespace = &n->noun});
@@ -64,26 +65,27 @@ static void save_small(const struct saver *s)
 {
 	save_nodes(s);
 	save_namespaces(s);
-	for (size_t i = 0; i < s->w->policies.count; i++) {
+	for (size_t i = 0; i < s->w->policy_views.count; i++) {
 		emit_change(s, &(struct change){.type = CHANGE_SET,
 				       .kind = KIND_POLICY,
-				       .policy = &s->w->policies.items[i]->noun});
+				       .policy = s->w->policy_views.items[i]});
 	}
-	for (size_t i = 0; i < s->w->ranges.count; i++) {
-		const struct range_key *r = &s->w->ranges.items[i];
+	for (size_t i = 0; i < s->w->ranges.rows.count; i++) {
+		const struct table_row *r = s->w->ranges.rows.items[i];
 		struct limit_range noun = {.ns = r->ns, .name = r->name, .limits_gpus = true};
 		emit_change(s, &(struct change){.type = CHANGE_SET,
 				       .kind = KIND_LIMIT_RANGE,
 				       .limit_range = &noun});
 	}
-	for (size_t i = 0; i < s->w->quotas.count; i++) {
+	for (size_t i = 0; i < s->w->quotas.rows.count; i++) {
 		emit_change(s, &(struct change){.type = CHANGE_SET,
 				       .kind = KIND_QUOTA,
-				       .quota = &s->w->quotas.items[i]->noun});
+				       .quota = &quota_at(s->w, i)->noun});
 	}
-	for (size_t i = 0; i < s->w->slices.count; i++) {
-		const struct slice_key *k = &s->w->slices.items[i];
-		struct gpu_slice noun = {k->name, s->w->nodes.items[k->node]->name};
+	for (size_t i = 0; i < s->w->slices.rows.count; i++) {
+		const struct table_row *row = s->w->slices.rows.items[i];
+		uint32_t node = ((const struct world_slice *)(const void *)row)->node;
+		struct gpu_slice noun = {row->name, s->w->nodes.items[node]->name};
 		emit_change(s,
 			&(struct change){.type = CHANGE_SET, .kind = KIND_SLICE, .slice = &noun});
 	}
@@ -96,7 +98,8 @@ static void save_departed(const struct saver *s)
 {
 	char milli[24], mib[24];
 	struct pair tenant = {LABEL_TENANT, "true"};
-	vec_for_each (const struct world_departed, d, &s->w->departed) {
+	for (size_t i = 0; i < s->w->departed.rows.count; i++) {
+		const struct world_departed *d = departed_at(s->w, i);
 		bool bound = !d->ended && d->node != WORLD_NONE;
 		snprintf(milli, sizeof milli, "%lld", (long long)d->milli);
 		snprintf(mib, sizeof mib, "%lld", (long long)d->mem_mib);
@@ -184,8 +187,8 @@ static void save_classes(const struct saver *s)
 
 static void save_claims(const struct saver *s)
 {
-	for (size_t i = 0; i < s->w->claims.count; i++) {
-		const struct volume_claim *c = &s->w->claims.items[i]->noun;
+	for (size_t i = 0; i < s->w->claims.rows.count; i++) {
+		const struct volume_claim *c = &claim_at(s->w, i)->noun;
 		if (c->state != CLAIM_UNREAD) {
 			emit_change(s, &(struct change){
 					       .type = CHANGE_SET, .kind = KIND_CLAIM, .claim = c});
@@ -221,31 +224,12 @@ static void save_marks(const struct saver *s, enum kind kind)
 			tell_name(s, CHANGE_KEEP, kind, NULL, w->nodes.items[i]->name);
 		}
 	}
-	for (size_t i = 0; kind == KIND_POLICY && i < w->policies.count; i++) {
-		if (w->policies.items[i]->mark == mark) {
-			tell_name(s, CHANGE_KEEP, kind, NULL, w->policies.items[i]->noun.name);
-		}
-	}
-	for (size_t i = 0; kind == KIND_NAMESPACE && i < w->namespaces.count; i++) {
-		if (w->namespaces.items[i]->mark == mark) {
-			tell_name(s, CHANGE_KEEP, kind, NULL, w->namespaces.items[i]->noun.name);
-		}
-	}
-	for (size_t i = 0; kind == KIND_SLICE && i < w->slices.count; i++) {
-		if (w->slices.items[i].mark == mark) {
-			tell_name(s, CHANGE_KEEP, kind, NULL, w->slices.items[i].name);
-		}
-	}
-	for (size_t i = 0; kind == KIND_QUOTA && i < w->quotas.count; i++) {
-		const struct world_quota *q = w->quotas.items[i];
-		if (q->mark == mark) {
-			tell_name(s, CHANGE_KEEP, kind, q->noun.ns, q->noun.name);
-		}
-	}
-	for (size_t i = 0; kind == KIND_LIMIT_RANGE && i < w->ranges.count; i++) {
-		if (w->ranges.items[i].mark == mark) {
-			tell_name(s, CHANGE_KEEP, kind, w->ranges.items[i].ns,
-				w->ranges.items[i].name);
+	const struct table *t = kind == KIND_NAMESPACE ? &w->namespaces : table_of(w, kind);
+	for (size_t i = 0; t != NULL && i < t->rows.count; i++) {
+		const struct table_row *row = t->rows.items[i];
+		if (row->mark == t->mark) {
+			tell_name(s, CHANGE_KEEP, kind, row->ns[0] != '\0' ? row->ns : NULL,
+				row->name);
 		}
 	}
 }

@@ -3,6 +3,8 @@
 #include "world/sightings.h"
 #include "sightings.h"
 
+#include <stdlib.h>
+
 /* With 300 pairs one in four that never was is taken for one that was. */
 #define BITS_A_WORD 64
 /* Namespaces that one pod is held against. */
@@ -44,40 +46,33 @@ static bool noted(const uint64_t *bits, uint32_t bit)
 	return (bits[bit / BITS_A_WORD] >> bit % BITS_A_WORD & 1) != 0;
 }
 
-static bool sighting_same(const void *owner, uint32_t slot, const void *key)
+static void sighting_drop(void *data, struct table_row *row)
 {
-	const struct world *w = owner;
-	return strcmp(w->sightings.items[slot].ns, key) == 0;
+	(void)data; /* the words go with the world */
+	free(row);
 }
 
 void sightings_init(struct world *w)
 {
-	map_init(&w->sightings_by_ns, sighting_same, w);
-}
-
-void sightings_finish(struct world *w)
-{
-	VEC_FINISH(&w->sightings);
-	map_finish(&w->sightings_by_ns);
+	table_init(&w->sightings, sighting_drop, w);
 }
 
 /* NULL: no ordinary pod was ever there. */
 static struct sighting *sighting_find(const struct world *w, const char *ns)
 {
-	uint32_t at = map_find(&w->sightings_by_ns, hash_text(ns), ns);
-	return at != MAP_NONE ? &w->sightings.items[at] : NULL;
+	return (struct sighting *)(void *)table_find(&w->sightings, "", ns);
 }
 
 static struct sighting *sighting_touch(struct world *w, const char *ns)
 {
 	struct sighting *found = sighting_find(w, ns);
-	if (found != NULL || w->sightings.count == SIGHTINGS_MAX) {
+	if (found != NULL || w->sightings.rows.count == SIGHTINGS_MAX) {
 		return found;
 	}
-	struct sighting made = {.ns = intern_add(w->words, ns)};
-	VEC_PUSH(&w->sightings, made);
-	map_put(&w->sightings_by_ns, hash_text(ns), (uint32_t)w->sightings.count - 1);
-	return &w->sightings.items[w->sightings.count - 1];
+	struct sighting *made = xcalloc(1, sizeof *made);
+	made->row = (struct table_row){.ns = "", .name = intern_add(w->words, ns)};
+	table_add(&w->sightings, &made->row);
+	return made;
 }
 
 void sightings_note(struct world *w, const struct pod *pod)
@@ -127,7 +122,7 @@ static bool may_match(const struct world *w, const char *ns, const struct select
 {
 	const struct sighting *n = sighting_find(w, ns);
 	if (n == NULL) {
-		return w->sightings.count == SIGHTINGS_MAX;
+		return w->sightings.rows.count == SIGHTINGS_MAX;
 	}
 	for (uint32_t i = 0; i < s->match_labels.count; i++) {
 		const struct pair *p = &s->match_labels.items[i];
@@ -149,11 +144,11 @@ static bool term_meets(const struct world *w, const struct pod *pod, const struc
 		return false;
 	}
 	if (t->all_namespaces) {
-		if (w->sightings.count > SPACES_MAX) {
+		if (w->sightings.rows.count > SPACES_MAX) {
 			return true;
 		}
-		for (size_t i = 0; i < w->sightings.count; i++) {
-			if (may_match(w, w->sightings.items[i].ns, &t->pods)) {
+		for (size_t i = 0; i < w->sightings.rows.count; i++) {
+			if (may_match(w, w->sightings.rows.items[i]->name, &t->pods)) {
 				return true;
 			}
 		}

@@ -6,7 +6,6 @@
 
 /* A pod that has nothing to do with GPUs was told. */
 void sightings_init(struct world *w);
-void sightings_finish(struct world *w);
 void sightings_note(struct world *w, const struct pod *pod);
 
 #endif

@@ -6,32 +6,29 @@
  * never placed, and what it holds already stays its own. */
 #include "spaces.h"
 
+#include <stdlib.h>
+
 #include "model/names.h"
 #include "nouns.h"
 
 #define NOUN_SMALL ((size_t)4 << 10)
 #define SPACE_MAX  ((size_t)8 << 20)
 
-static bool space_name_same(const void *owner, uint32_t slot, const void *key)
+static void space_drop(void *data, struct table_row *row)
 {
-	const struct world *w = owner;
-	return strcmp(w->spaces.items[slot].ns, key) == 0;
+	struct world *w = data;
+	intern_release(w->words, row->name);
+	free(row);
 }
 
 void spaces_init(struct world *w)
 {
-	map_init(&w->spaces_by_name, space_name_same, w);
+	table_init(&w->spaces, space_drop, w);
 }
 
-void spaces_finish(struct world *w)
+static struct world_space *space_find(const struct world *w, const char *ns)
 {
-	VEC_FINISH(&w->spaces); /* the words go with the world */
-	map_finish(&w->spaces_by_name);
-}
-
-static uint32_t space_slot(const struct world *w, const char *ns)
-{
-	return map_find(&w->spaces_by_name, key_text(ns), ns);
+	return (struct world_space *)(void *)table_find(&w->spaces, "", ns);
 }
 
 static bool is_counted(const char *ns, size_t bytes)
@@ -41,8 +38,8 @@ static bool is_counted(const char *ns, size_t bytes)
 
 bool spaces_have_room(const struct world *w, const char *ns, size_t bytes)
 {
-	uint32_t slot = space_slot(w, ns);
-	size_t taken = slot != MAP_NONE ? w->spaces.items[slot].bytes : 0;
+	const struct world_space *space = space_find(w, ns);
+	size_t taken = space != NULL ? space->bytes : 0;
 	return !is_counted(ns, bytes) || taken + bytes <= SPACE_MAX;
 }
 
@@ -51,30 +48,13 @@ void spaces_take(struct world *w, const char *ns, size_t bytes)
 	if (!is_counted(ns, bytes)) {
 		return;
 	}
-	uint32_t slot = space_slot(w, ns);
-	if (slot == MAP_NONE) {
-		struct world_space made = {.ns = intern_add(w->words, ns)};
-		slot = (uint32_t)w->spaces.count;
-		VEC_PUSH(&w->spaces, made);
-		map_put(&w->spaces_by_name, key_text(ns), slot);
+	struct world_space *space = space_find(w, ns);
+	if (space == NULL) {
+		space = xcalloc(1, sizeof *space);
+		space->row = (struct table_row){.ns = "", .name = intern_add(w->words, ns)};
+		table_add(&w->spaces, &space->row);
 	}
-	w->spaces.items[slot].bytes += bytes;
-}
-
-static void space_remove(struct world *w, uint32_t slot)
-{
-	uint32_t last = (uint32_t)w->spaces.count - 1;
-	const char *ns = w->spaces.items[slot].ns;
-	const char *moved = w->spaces.items[last].ns;
-	map_remove(&w->spaces_by_name, key_text(ns), slot);
-	if (slot != last) {
-		map_remove(&w->spaces_by_name, key_text(moved), last);
-	}
-	VEC_REMOVE_SWAP(&w->spaces, slot);
-	if (slot != last) {
-		map_put(&w->spaces_by_name, key_text(moved), slot);
-	}
-	intern_release(w->words, ns);
+	space->bytes += bytes;
 }
 
 void spaces_leave(struct world *w, const char *ns, size_t bytes)
@@ -82,10 +62,10 @@ void spaces_leave(struct world *w, const char *ns, size_t bytes)
 	if (!is_counted(ns, bytes)) {
 		return;
 	}
-	uint32_t slot = space_slot(w, ns);
-	w->spaces.items[slot].bytes -= bytes;
-	if (w->spaces.items[slot].bytes == 0) {
-		space_remove(w, slot);
+	struct world_space *space = space_find(w, ns);
+	space->bytes -= bytes;
+	if (space->bytes == 0) {
+		table_remove(&w->spaces, &space->row);
 	}
 }
 
@@ -129,10 +109,11 @@ void spaces_least(const struct pod *pod, struct arena *arena, struct pod *ret)
 bool spaces_agree(const struct world *w)
 {
 	size_t kept = 0, counted = 0, cut = 0;
-	for (size_t i = 0; i < w->spaces.count; i++) {
-		kept += w->spaces.items[i].bytes;
-		if (w->spaces.items[i].bytes == 0 || w->spaces.items[i].bytes > SPACE_MAX ||
-			space_slot(w, w->spaces.items[i].ns) != i) {
+	for (size_t i = 0; i < w->spaces.rows.count; i++) {
+		const struct table_row *row = w->spaces.rows.items[i];
+		size_t bytes = ((const struct world_space *)(const void *)row)->bytes;
+		kept += bytes;
+		if (bytes == 0 || bytes > SPACE_MAX) {
 			return false;
 		}
 	}

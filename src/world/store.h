@@ -8,32 +8,26 @@
 #include "base/map.h"
 #include "base/slab.h"
 #include "base/str.h"
+#include "base/table.h"
 #include "base/vec.h"
 #include "missed.h"
 #include "world/node_states.h"
 #include "world/world.h"
 
-struct range_key {
-	const char *ns;	  /* interned */
-	const char *name; /* interned */
-	uint32_t mark;
-};
-
-struct slice_key {
-	const char *name; /* interned */
+struct world_slice {
+	struct table_row row; /* the name is interned */
 	uint32_t node;
-	uint32_t mark;
 };
 
 struct world_space {
-	const char *ns; /* interned */
-	size_t bytes;	/* of its large pods, as they are packed before they are squeezed */
+	struct table_row row; /* the name is the namespace, interned */
+	size_t bytes;	      /* of its large pods, as they are packed before they are squeezed */
 };
 
 /* Labels that ordinary pods of a namespace ever carried. */
 #define SIGHTING_BITS 1024
 struct sighting {
-	const char *ns; /* interned */
+	struct table_row row; /* the name is the namespace, interned */
 	uint64_t bits[SIGHTING_BITS / 64];
 };
 
@@ -71,10 +65,7 @@ struct world {
 	struct map gpu_by_uid; /* to slots of pods */
 	struct bits changed;   /* slots, as world_changed_pods has it */
 	uint64_t policies_version;
-	struct {
-		VEC_FIELDS(struct world_departed);
-	} departed;
-	struct map departed_by_uid;
+	struct table departed; /* struct world_departed, by uid */
 	struct {
 		VEC_FIELDS(struct missed);
 	} missed;
@@ -82,39 +73,19 @@ struct world {
 		VEC_FIELDS(struct world_node *); /* owned */
 	} nodes;
 	struct map nodes_by_name;
-	struct {
-		VEC_FIELDS(struct world_policy *); /* owned */
-	} policies;
+	struct table policies; /* struct world_policy */
 	struct {
 		VEC_FIELDS(const struct policy *); /* borrowed, one for each of policies */
 	} policy_views;
-	struct {
-		VEC_FIELDS(struct world_namespace *); /* owned */
-	} namespaces;
-	struct map namespaces_by_name;
-	struct {
-		VEC_FIELDS(struct range_key);
-	} ranges; /* only those that limit GPUs */
-	struct {
-		VEC_FIELDS(struct world_quota *); /* owned; only those that bound GPUs */
-	} quotas;
-	struct {
-		VEC_FIELDS(struct slice_key);
-	} slices;
-	struct map slices_by_name;
-	struct {
-		VEC_FIELDS(struct world_claim *); /* owned */
-	} claims;
-	struct map claims_by_name;
-	struct {
-		VEC_FIELDS(struct world_space); /* only those with large pods */
-	} spaces;
-	struct map spaces_by_name;
-	size_t cut_pods; /* GPU pods of which something was left out */
-	struct {
-		VEC_FIELDS(struct sighting);
-	} sightings; /* apart from namespaces: these are no part of what is saved */
-	struct map sightings_by_ns;
+	struct table namespaces; /* struct world_namespace; none goes */
+	struct table ranges;	 /* only those that limit GPUs; their texts are interned */
+	struct table quotas;	 /* struct world_quota; only those that bound GPUs */
+	struct table slices;	 /* struct world_slice */
+	struct table claims;	 /* struct world_claim */
+	struct table spaces;	 /* struct world_space; only those with large pods */
+	size_t cut_pods;	 /* GPU pods of which something was left out */
+	/* struct sighting; apart from namespaces: these are no part of what is saved */
+	struct table sightings;
 	uint32_t claims_unused; /* entries that nobody names any more */
 	uint64_t claims_version;
 	struct sync_state sync[KIND_ENGINE];
@@ -123,6 +94,32 @@ struct world {
 	uint64_t nodes_version;
 	struct str scratch, squeezed; /* packing */
 };
+
+/* Of a kind whose watch a table follows by itself; NULL: it does not. */
+static inline struct table *table_of(const struct world *w, enum kind kind)
+{
+	const struct table *t = kind == KIND_POLICY	   ? &w->policies
+				: kind == KIND_LIMIT_RANGE ? &w->ranges
+				: kind == KIND_QUOTA	   ? &w->quotas
+				: kind == KIND_SLICE	   ? &w->slices
+							   : NULL;
+	return (struct table *)(uintptr_t)t;
+}
+
+static inline struct world_quota *quota_at(const struct world *w, size_t i)
+{
+	return (struct world_quota *)(void *)w->quotas.rows.items[i];
+}
+
+static inline struct world_claim *claim_at(const struct world *w, size_t i)
+{
+	return (struct world_claim *)(void *)w->claims.rows.items[i];
+}
+
+static inline struct world_departed *departed_at(const struct world *w, size_t i)
+{
+	return (struct world_departed *)(void *)w->departed.rows.items[i];
+}
 
 static inline void node_stamp(struct world *w, struct world_node *n)
 {

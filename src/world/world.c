@@ -5,6 +5,7 @@
 
 #include "claims.h"
 #include "departed.h"
+#include "namespaces.h"
 #include "objects.h"
 #include "pods.h"
 #include "quotas.h"
@@ -24,6 +25,8 @@ struct world *world_create(void)
 	pods_init(w);
 	departed_init(w);
 	objects_init(w);
+	namespaces_init(w);
+	quotas_init(w);
 	claims_init(w);
 	spaces_init(w);
 	slices_init(w);
@@ -37,14 +40,12 @@ void world_destroy(struct world *w)
 		return;
 	}
 	pods_finish(w);
-	departed_finish(w);
+	table_finish(&w->departed);
 	objects_finish(w);
-	claims_finish(w);
-	spaces_finish(w);
-	slices_finish(w);
+	table_finish(&w->claims);
+	table_finish(&w->spaces);
+	table_finish(&w->sightings);
 	missed_finish(w);
-	sightings_finish(w);
-	quotas_finish(w);
 	bits_finish(&w->changed);
 	str_finish(&w->scratch);
 	str_finish(&w->squeezed);
@@ -57,6 +58,10 @@ static void kind_relist_begin(struct world *w, enum kind kind)
 	w->sync[kind].relisting = true;
 	w->sync[kind].mark++;
 	w->sync[kind].blind_now = false;
+	struct table *t = kind == KIND_NAMESPACE ? &w->namespaces : table_of(w, kind);
+	if (t != NULL) {
+		t->mark = w->sync[kind].mark;
+	}
 }
 
 static void kind_relist_end(struct world *w, enum kind kind, bool no_sweep)
@@ -279,7 +284,8 @@ const char *world_check(const struct world *w)
 			return "a tenant is not among those of its node";
 		}
 	}
-	vec_for_each (const struct world_departed, d, &w->departed) {
+	for (size_t i = 0; i < w->departed.rows.count; i++) {
+		const struct world_departed *d = departed_at(w, i);
 		if (!d->ended && d->node != WORLD_NONE) {
 			sums[d->node].leavers++;
 		}
