@@ -98,7 +98,12 @@ static inline int hex_digit(char c)
 	c = (char)(c | 0x20);
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
-
+/* The place of a text among some, any of which may be NULL; their count: it is none of them. */
+size_t texts_find(const char *const *texts, size_t count, const char *text);
+static inline bool texts_have(const char *const *texts, size_t count, const char *text)
+{
+	return texts_find(texts, count, text) < count;
+}
 void text_set(char **slot, const char *value); /* an owned copy takes the place of the old one */
 
 #endif

@@ -291,6 +291,15 @@ bool parse_i64(struct view v, int64_t min, int64_t max, int64_t *ret_value)
 	return true;
 }
 
+size_t texts_find(const char *const *texts, size_t count, const char *text)
+{
+	size_t i = 0;
+	while (i < count && !text_equals(texts[i], text)) {
+		i++;
+	}
+	return i;
+}
+
 void text_set(char **slot, const char *value)
 {
 	if (text_equals(*slot, value)) {

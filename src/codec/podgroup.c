@@ -16,11 +16,8 @@ static bool is_basic(const json_t *policy)
 static bool is_harmless(const char *key, const json_t *value)
 {
 	static const char *const words[] = {"podGroupTemplateRef", "priorityClassName", "priority"};
-	bool harmless = json_is_null(value) || strcmp(key, "schedulingPolicy") == 0;
-	for (size_t i = 0; i < COUNT_OF(words); i++) {
-		harmless = harmless || strcmp(key, words[i]) == 0;
-	}
-	return harmless ||
+	return json_is_null(value) || strcmp(key, "schedulingPolicy") == 0 ||
+	       texts_have(words, COUNT_OF(words), key) ||
 	       (strcmp(key, "disruptionMode") == 0 && text_equals(json_string_value(value), "Pod"));
 }
 

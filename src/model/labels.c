@@ -42,16 +42,6 @@ bool pairs_contain(const struct pairs *all, const struct pairs *wanted)
 	return true;
 }
 
-static bool term_lists(const struct term *t, const char *value)
-{
-	for (uint32_t i = 0; i < t->value_count; i++) {
-		if (text_equals(t->values[i], value)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Gt and Lt compare integers; a label that is none never matches. */
 static bool compares(const struct term *t, const char *value, bool greater)
 {
@@ -67,9 +57,9 @@ bool term_matches(const struct term *t, const char *value)
 {
 	switch (t->operator) {
 	case TERM_IN:
-		return value != NULL && term_lists(t, value);
+		return value != NULL && texts_have(t->values, t->value_count, value);
 	case TERM_NOT_IN:
-		return value == NULL || !term_lists(t, value);
+		return value == NULL || !texts_have(t->values, t->value_count, value);
 	case TERM_EXISTS:
 		return value != NULL;
 	case TERM_DOES_NOT_EXIST:

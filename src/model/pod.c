@@ -11,15 +11,8 @@ bool pod_is_terminal(const struct pod *p)
 
 static bool term_covers(const struct neighbour_term *t, const struct pod *owner, const char *ns)
 {
-	if (t->all_namespaces) {
-		return true;
-	}
-	for (uint32_t i = 0; i < t->namespace_count; i++) {
-		if (text_equals(t->namespaces[i], ns)) {
-			return true;
-		}
-	}
-	return t->namespace_count == 0 && text_equals(owner->ns, ns);
+	return t->all_namespaces || texts_have(t->namespaces, t->namespace_count, ns) ||
+	       (t->namespace_count == 0 && text_equals(owner->ns, ns));
 }
 
 bool neighbour_matches(
@@ -68,12 +61,7 @@ bool pods_keep_apart(const struct pod *a, const struct pod *b)
 
 bool pod_has_gate(const struct pod *p, const char *gate)
 {
-	for (uint32_t i = 0; i < p->gate_count; i++) {
-		if (text_equals(p->gates[i], gate)) {
-			return true;
-		}
-	}
-	return false;
+	return texts_have(p->gates, p->gate_count, gate);
 }
 
 bool pod_is_tenant(const struct pod *p)

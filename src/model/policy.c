@@ -8,11 +8,7 @@ static const char *const mode_names[] = {"Recommend", "Automate", "Disabled"};
 
 bool policy_mode_parse(const char *text, enum policy_mode *ret_mode)
 {
-	for (size_t i = 0; i < COUNT_OF(mode_names); i++) {
-		if (text_equals(text, mode_names[i])) {
-			*ret_mode = (enum policy_mode)i;
-			return true;
-		}
-	}
-	return false;
+	size_t i = texts_find(mode_names, COUNT_OF(mode_names), text);
+	*ret_mode = i < COUNT_OF(mode_names) ? (enum policy_mode)i : *ret_mode;
+	return i < COUNT_OF(mode_names);
 }

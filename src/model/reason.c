@@ -99,12 +99,8 @@ const char *reason_name(enum reason reason)
 
 enum reason reason_parse(const char *name)
 {
-	for (int i = 0; name != NULL && i < REASON_COUNT; i++) {
-		if (text_equals(name, names[i])) {
-			return (enum reason)i;
-		}
-	}
-	return REASON_NONE;
+	size_t i = texts_find(names, REASON_COUNT, name);
+	return i < REASON_COUNT ? (enum reason)i : REASON_NONE;
 }
 
 bool reason_is_ours(enum reason reason)

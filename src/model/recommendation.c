@@ -29,13 +29,12 @@ const char *recommendation_condition_name(enum recommendation_condition type)
 
 bool recommendation_condition_parse(const char *text, enum recommendation_condition *ret_type)
 {
-	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
-		if (text_equals(text, condition_names[i])) {
-			*ret_type = (enum recommendation_condition)i;
-			return true;
-		}
+	size_t i = texts_find(condition_names, RECOMMENDATION_CONDITIONS, text);
+	if (i == RECOMMENDATION_CONDITIONS) {
+		return false;
 	}
-	return false;
+	*ret_type = (enum recommendation_condition)i;
+	return true;
 }
 
 const char *capped_by_name(enum capped_by by)

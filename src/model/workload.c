@@ -25,13 +25,12 @@ const char *workload_type_name(enum workload_type type)
 
 bool workload_type_parse(const char *text, enum workload_type *ret_type)
 {
-	for (int i = WORKLOAD_UNKNOWN + 1; i < WORKLOAD_TYPES; i++) {
-		if (text_equals(text, type_names[i])) {
-			*ret_type = (enum workload_type)i;
-			return true;
-		}
+	size_t i = texts_find(type_names, WORKLOAD_TYPES, text);
+	if (text == NULL || i == WORKLOAD_TYPES) {
+		return false;
 	}
-	return false;
+	*ret_type = (enum workload_type)i;
+	return true;
 }
 
 bool workload_key_equals(const struct workload_key *a, const struct workload_key *b)
@@ -57,12 +56,7 @@ static bool group_is_plain(const char *group)
 	static const char *const plain[] = {"", "apps", "batch", "argoproj.io", "kubeflow.org",
 		"ray.io", "serving.knative.dev", "leaderworkerset.x-k8s.io", "jobset.x-k8s.io",
 		"trainer.kubeflow.org", "apps.openshift.io", "aliquot.dev"};
-	for (size_t i = 0; i < COUNT_OF(plain); i++) {
-		if (text_equals(group, plain[i])) {
-			return true;
-		}
-	}
-	return false;
+	return texts_have(plain, COUNT_OF(plain), group);
 }
 
 /* Appends in lower case; false if something had to be replaced. */

@@ -165,12 +165,9 @@ static void read_containers(
 static enum pod_phase phase_of(const char *text)
 {
 	static const char *const words[] = {"Pending", "Running", "Succeeded", "Failed"};
-	for (size_t i = 0; i < COUNT_OF(words); i++) {
-		if (text_equals(text, words[i])) {
-			return (enum pod_phase)i;
-		}
-	}
-	return text == NULL ? POD_PENDING : POD_UNKNOWN;
+	/* What is no word of them is POD_UNKNOWN, which is their count. */
+	return text == NULL ? POD_PENDING
+			    : (enum pod_phase)texts_find(words, COUNT_OF(words), text);
 }
 
 static void read_status(const json_t *status, struct arena *arena, struct node_pod *pod)

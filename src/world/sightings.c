@@ -22,12 +22,7 @@ static const char *const own_labels[] = {"apps.kubernetes.io/pod-index",
 
 static bool is_own_label(const char *key)
 {
-	for (size_t i = 0; i < COUNT_OF(own_labels); i++) {
-		if (strcmp(own_labels[i], key) == 0) {
-			return true;
-		}
-	}
-	return false;
+	return texts_have(own_labels, COUNT_OF(own_labels), key);
 }
 
 static uint32_t bit_of(const char *key, const char *value)
