@@ -22,18 +22,10 @@ static const char *const first_labels[] = {NAME_PREFIX, LABEL_TEMPLATE_HASH, NUL
 static const char *const first_notes[] = {NOTE_GPU_UUID, NOTE_VISIBLE_DEVICES, NOTE_COMPUTE_MILLI,
 	NOTE_MEMORY_MIB, NOTE_CAPACITY_POD, NOTE_POLICY_APPLIED, NOTE_CONTAINER, NOTE_TERM, NULL};
 
-/* A whole character is kept or none of it. */
 static const char *cut(struct arena *arena, const char *text, size_t most)
 {
-	size_t n = text != NULL ? strnlen(text, most + 1) : 0;
-	if (n <= most) {
-		return text;
-	}
-	n = most;
-	while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) {
-		n--;
-	}
-	return arena_strndup(arena, text, n);
+	struct view kept = text_cut(text, most);
+	return text == NULL || text[kept.n] == '\0' ? text : arena_strndup(arena, kept.p, kept.n);
 }
 
 static bool is_first(const char *key, const char *const *prefixes)

@@ -267,22 +267,12 @@ static const char *claim_of(const json_t *volume, const struct pod *pod, struct 
 	return NULL;
 }
 
-static bool is_listed(const struct pod *pod, const char *claim)
-{
-	for (uint32_t i = 0; i < pod->claim_count; i++) {
-		if (strcmp(pod->claims[i], claim) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void read_claims(const json_t *spec, struct arena *arena, struct pod *pod)
 {
 	const json_t *array = decode_find(spec, "volumes");
 	for (size_t i = 0; i < json_array_size(array); i++) {
 		const char *claim = claim_of(json_array_get(array, i), pod, arena);
-		if (claim == NULL || is_listed(pod, claim)) {
+		if (claim == NULL || texts_have(pod->claims, pod->claim_count, claim)) {
 			continue;
 		}
 		pod->has_volumes_claimed = true;

@@ -6,6 +6,7 @@
 #include "json/decode.h"
 
 #define REQUIRED  "requiredDuringSchedulingIgnoredDuringExecution"
+#define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
 #define HOST_NAME "kubernetes.io/hostname"
 /* Every term is held against every GPU pod: few and short ones only. */
 #define TERMS_MAX 8
@@ -174,11 +175,8 @@ bool pod_crosses_namespaces(const json_t *spec)
 	static const char *const paths[] = {"affinity.podAffinity", "affinity.podAntiAffinity"};
 	for (size_t i = 0; i < COUNT_OF(paths); i++) {
 		const json_t *affinity = decode_find(spec, paths[i]);
-		if (any_names_spaces(
-			    affinity, "requiredDuringSchedulingIgnoredDuringExecution", NULL) ||
-			any_names_spaces(affinity,
-				"preferredDuringSchedulingIgnoredDuringExecution",
-				"podAffinityTerm")) {
+		if (any_names_spaces(affinity, REQUIRED, NULL) ||
+			any_names_spaces(affinity, PREFERRED, "podAffinityTerm")) {
 			return true;
 		}
 	}

@@ -3,6 +3,8 @@
  * terminationMessagePolicy FallbackToLogsOnError. */
 #include "pod_oom.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "codec/parts.h"
 #include "json/decode.h"
@@ -14,7 +16,7 @@
 /* It was told to go, by a kubelet that drains or a probe that failed. */
 #define EXIT_TOLD 143
 
-/* How the driver, the runtime and what is built on them say it. In small letters. */
+/* How the driver, the runtime and what is built on them say it, in letters of either case. */
 static const char *const words[] = {
 	"cuda out of memory",
 	"cuda_error_out_of_memory",
@@ -29,32 +31,15 @@ static const char *const words[] = {
 	"is less than desired gpu memory utilization",
 };
 
-static char small(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool begins_with(const char *text, const char *word)
-{
-	while (*word != '\0' && small(*text) == *word) {
-		text++;
-		word++;
-	}
-	return *word == '\0';
-}
-
 static bool says_so(const char *message)
 {
 	size_t n = strlen(message);
-	for (const char *p = message + (n > LOOKED_AT_MAX ? n - LOOKED_AT_MAX : 0); *p != '\0';
-		p++) {
-		for (size_t i = 0; i < COUNT_OF(words); i++) {
-			if (begins_with(p, words[i])) {
-				return true;
-			}
-		}
+	bool said = false;
+	for (size_t i = 0; i < COUNT_OF(words) && !said; i++) {
+		said = strcasestr(message + (n > LOOKED_AT_MAX ? n - LOOKED_AT_MAX : 0),
+			       words[i]) != NULL;
 	}
-	return false;
+	return said;
 }
 
 static int64_t code_of(const json_t *terminated)

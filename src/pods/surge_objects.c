@@ -100,7 +100,7 @@ static const struct field set_fields[] = {
 static const struct shape set_shape = {
 	SHAPE(set, set_fields), .defaults = &(const struct set){.replicas = 1}};
 
-/* The Deployment that controls it, or NULL. */
+/* Who controls an object, or NULL. */
 static const json_t *controller_of(const json_t *object)
 {
 	const json_t *owners = decode_find(object, "metadata.ownerReferences");
@@ -297,25 +297,14 @@ static int take_fresh(struct surge_look *l, const json_t *root, struct fault *re
 
 /* --- lists: its pods --- */
 
-static bool is_of_set(const struct surge_look *l, const json_t *item)
-{
-	const json_t *owners = decode_find(item, "metadata.ownerReferences");
-	for (size_t i = 0; i < json_array_size(owners); i++) {
-		const json_t *owner = json_array_get(owners, i);
-		if (json_is_true(decode_find(owner, "controller"))) {
-			return text_equals(decode_find_text(owner, "uid"), l->order->set_uid);
-		}
-	}
-	return false;
-}
-
 static int take_pod(
 	struct surge_look *l, enum surge_source source, const json_t *item, struct fault *ret_fault)
 {
 	(void)source;
 	const char *phase = decode_find_text(item, "status.phase");
 	bool ended = text_equals(phase, "Succeeded") || text_equals(phase, "Failed");
-	if (!is_of_set(l, item) || ended) {
+	const json_t *set = controller_of(item);
+	if (set == NULL || ended || !text_equals(decode_find_text(set, "uid"), l->order->set_uid)) {
 		return 0;
 	}
 	bool is_old = text_equals(decode_find_text(item, "metadata.uid"), l->order->old_uid);

@@ -59,14 +59,36 @@ const char *entry_name(const json_t *entry)
 	return json_string_value(json_object_get(entry, "name"));
 }
 
+bool entries_have(const json_t *list, const char *name)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		if (text_equals(entry_name(json_array_get(list, i)), name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+json_t *entry_names(const json_t *list)
+{
+	json_t *names = json_object();
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *name = entry_name(json_array_get(list, i));
+		if (name != NULL) {
+			json_object_set_new(names, name, json_true());
+		}
+	}
+	return names;
+}
+
 static void field_path(const char *note, char path[128])
 {
 	snprintf(path, 128, "metadata.annotations['%s']", note);
 }
 
-/* The apiVersion is what the API server would default: said, so that a second pass sees what it
- * wrote. */
-json_t *env_entry(const struct env_edit *row)
+/* What a row writes, as an element of `env`: a new reference. The apiVersion is what the API server
+ * would default: said, so that a second pass sees what it wrote. */
+static json_t *env_entry(const struct env_edit *row)
 {
 	if (row->note == NULL) {
 		return json_pack("{s:s, s:s}", "name", row->name, "value", row->value);
@@ -312,12 +334,9 @@ static void add_toleration(json_t *spec, json_t *original)
 static void add_gate(json_t *spec)
 {
 	json_t *gates = own_member_or_new(spec, "schedulingGates", JSON_ARRAY);
-	for (size_t i = 0; i < json_array_size(gates); i++) {
-		if (text_equals(entry_name(json_array_get(gates, i)), NAME_GATE)) {
-			return;
-		}
+	if (!entries_have(gates, NAME_GATE)) {
+		json_array_append_new(gates, json_pack("{s:s}", "name", NAME_GATE));
 	}
-	json_array_append_new(gates, json_pack("{s:s}", "name", NAME_GATE));
 }
 
 static void convert_spec(json_t *spec, const struct mutation *m, json_t *original)

@@ -41,11 +41,12 @@ json_t *own_element(json_t *array, size_t index);
 /* Removes a member that became empty. */
 void prune_member(json_t *object, const char *key);
 
-/* What a row writes, as an element of `env`. New reference. */
-json_t *env_entry(const struct env_edit *row);
 /* Would that row have written this element? */
 bool env_entry_is(const json_t *entry, const struct env_edit *row);
 const char *entry_name(const json_t *entry);
+/* Has one of the list this name? The names of all of them, as keys: a new reference. */
+bool entries_have(const json_t *list, const char *name);
+json_t *entry_names(const json_t *list);
 /* Applies the rows to a container that the caller owns. New reference: what was replaced or
  * dropped, [[position, entry], …]. */
 json_t *container_edit_env(json_t *container, const struct env_edit *rows, uint32_t count);

@@ -5,19 +5,6 @@
 #include "model/names.h"
 #include "tenant.h"
 
-/* The names of the containers that are there already, as keys. New reference. */
-static json_t *names_in(const json_t *list)
-{
-	json_t *names = json_object();
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const char *name = entry_name(json_array_get(list, i));
-		if (name != NULL) {
-			json_object_set_new(names, name, json_true());
-		}
-	}
-	return names;
-}
-
 /* True if a person had chosen something else for one of the variables. */
 static bool overrides(const json_t *had)
 {
@@ -43,7 +30,7 @@ json_t *tenant_debug(json_t *object, const json_t *old, const char **ret_overrid
 	static const char key[] = "ephemeralContainers";
 	json_t *pod = json_copy(object);
 	json_t *list = own_member(own_member(pod, "spec", JSON_OBJECT), key, JSON_ARRAY);
-	json_t *known = names_in(json_object_get(json_object_get(old, "spec"), key));
+	json_t *known = entry_names(json_object_get(json_object_get(old, "spec"), key));
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *name = entry_name(json_array_get(list, i));
 		if (name != NULL && json_object_get(known, name) != NULL) {

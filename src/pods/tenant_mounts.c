@@ -34,23 +34,13 @@ static bool same_path(const char *a, const char *b)
 
 /* --- in --- */
 
-static bool names_one(const json_t *list, const char *name)
-{
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		if (text_equals(entry_name(json_array_get(list, i)), name)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool free_name(const json_t *volumes, const char *base, char name[NAME_ROOM])
 {
 	snprintf(name, NAME_ROOM, "%s", base);
-	for (int i = 1; i < NAMES_MAX && names_one(volumes, name); i++) {
+	for (int i = 1; i < NAMES_MAX && entries_have(volumes, name); i++) {
 		snprintf(name, NAME_ROOM, "%s-%d", base, i);
 	}
-	return !names_one(volumes, name);
+	return !entries_have(volumes, name);
 }
 
 static const struct mount_edit *row_at(const struct mutation *m, const char *path)

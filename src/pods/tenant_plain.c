@@ -40,16 +40,6 @@ static const char *const marks[] = {
 
 /* --- env --- */
 
-static bool is_named(const json_t *env, const char *name)
-{
-	for (size_t i = 0; i < json_array_size(env); i++) {
-		if (text_equals(entry_name(json_array_get(env, i)), name)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool names_contain(const json_t *names, const char *name)
 {
 	for (size_t i = 0; i < json_array_size(names); i++) {
@@ -71,24 +61,11 @@ static bool is_ours(
 	return row->rule != ENV_RULE_DEFAULT || names_contain(added, name);
 }
 
-/* The names that stand in an environment now, as the keys of an object. */
-static json_t *names_of(const json_t *env)
-{
-	json_t *names = json_object();
-	for (size_t i = 0; i < json_array_size(env); i++) {
-		const char *name = entry_name(json_array_get(env, i));
-		if (name != NULL) {
-			json_object_set_new(names, name, json_null());
-		}
-	}
-	return names;
-}
-
 /* Puts [[position, entry], …] back, positions ascending: a merge, for both lists are as long as
  * whoever sent the pod likes. */
 static bool put_back(json_t *env, const json_t *had)
 {
-	json_t *names = names_of(env);
+	json_t *names = entry_names(env);
 	json_t *out = json_array();
 	size_t taken = 0;
 	bool sane = true;
@@ -231,25 +208,21 @@ static const struct framework *framework_of(const json_t *original)
 	return f != NULL && f->env != NULL ? f : NULL;
 }
 
-static bool restore_framework(json_t *container, const json_t *original)
-{
-	const struct framework *f = framework_of(original);
-	remove_argument(container, f);
-	return restore_env(container, f->env, f->env_count, json_object_get(original, "env"),
-		json_object_get(original, "added"));
-}
-
 static bool restore_tenant(json_t *container, const json_t *original)
 {
-	const json_t *gpu = json_object_get(original, "gpu");
-	if (version_of(original) == 3) {
-		return restore_framework(container, original) && restore_gpus(container, gpu);
-	}
 	bool mps = is_of_mps(original);
-	return restore_env(container, mps ? mps_env : tenant_env,
-		       mps ? MPS_ENV_COUNT : TENANT_ENV_COUNT, json_object_get(original, "env"),
+	const struct env_edit *rows = mps ? mps_env : tenant_env;
+	uint32_t count = mps ? MPS_ENV_COUNT : TENANT_ENV_COUNT;
+	if (version_of(original) == 3) {
+		const struct framework *f = framework_of(original);
+		remove_argument(container, f);
+		rows = f->env;
+		count = f->env_count;
+	}
+	return restore_env(container, rows, count, json_object_get(original, "env"),
 		       json_object_get(original, "added")) &&
-	       (!mps || mounts_restore(container, original)) && restore_gpus(container, gpu);
+	       (!mps || mounts_restore(container, original)) &&
+	       restore_gpus(container, json_object_get(original, "gpu"));
 }
 
 static bool restore_container(json_t *container, bool is_tenant, const json_t *original)
@@ -381,7 +354,7 @@ static bool restore_spec(json_t *spec, const json_t *original)
 static size_t remove_keys(json_t *object, const char *const *keys, size_t count)
 {
 	size_t removed = 0;
-	for (size_t i = 0; object != NULL && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		removed += json_object_del(object, keys[i]) == 0 ? 1 : 0;
 	}
 	return removed;
@@ -402,32 +375,26 @@ static size_t remove_devices(json_t *notes)
 	return removed;
 }
 
-static bool has_gate(const json_t *pod)
-{
-	const json_t *gates = json_object_get(json_object_get(pod, "spec"), "schedulingGates");
-	return is_named(gates, NAME_GATE);
-}
-
 /* Guarded keys go in any case. A tenant label that nothing stands behind would only mislead; one
  * beside our gate stays, so that the pod is told that it is not ours. */
 static void strip_meta(json_t *pod, bool restored)
 {
-	static const char *const tenant_label[] = {LABEL_TENANT};
-	static const char *const in_use_label[] = {LABEL_IN_USE};
+	const json_t *gates = decode_find(pod, "spec.schedulingGates");
 	json_t *meta = own_member(pod, "metadata", JSON_OBJECT);
 	json_t *notes = own_member(meta, "annotations", JSON_OBJECT);
 	json_t *labels = own_member(meta, "labels", JSON_OBJECT);
 	bool is_tenant = restored || json_object_get(labels, LABEL_TENANT) != NULL;
-	bool stray = json_object_get(notes, NOTE_ORIGINAL) == NULL && !has_gate(pod);
+	bool stray =
+		json_object_get(notes, NOTE_ORIGINAL) == NULL && !entries_have(gates, NAME_GATE);
 	size_t gone = remove_keys(notes, guarded, COUNT_OF(guarded));
 	gone += is_tenant && notes != NULL ? remove_devices(notes) : 0;
 	gone += restored ? remove_keys(notes, marks, COUNT_OF(marks)) : 0;
 	if (gone > 0) {
 		prune_member(meta, "annotations");
 	}
-	gone = remove_keys(labels, in_use_label, 1);
-	gone += restored || stray ? remove_keys(labels, tenant_label, 1) : 0;
-	if (gone > 0) {
+	bool touched = json_object_del(labels, LABEL_IN_USE) == 0;
+	touched |= (restored || stray) && json_object_del(labels, LABEL_TENANT) == 0;
+	if (touched) {
 		prune_member(meta, "labels");
 	}
 }
