@@ -2,8 +2,8 @@
  *
  * Everything must be there: an answer that lacks its devices or its pods is FAULT_INVALID and never
  * "no devices" or "no process". Unknown members are ignored; another version is not. FAULT_LIMIT
- * where there is more of something than any node has. Tables read the elements of its lists; how
- * lists hang together and how long they may be is checked by hand for that. */
+ * where there is more of something than any node has. How lists hang
+ * together and how long they may be is no matter of tables. */
 #ifndef OWN_STATE_H
 #define OWN_STATE_H
 

@@ -1,10 +1,8 @@
 /* Events of devices, and back. */
 #include "own/heard.h"
 
-#include "json/decode.h"
-#include "json/fields.h"
+#include "codec/parts.h"
 
-#define VERSION 1
 /* Of each part. A name of a node is the longest that is one; a sentence is cut. */
 #define PART_MAX 253
 #define WHY_MAX	 100
@@ -44,24 +42,15 @@ static const struct field events_fields[] = {
 	FIELD("events", list, AT(events, items), COUNT_AT(events, count), .always = true,
 		.inside = &heard_shape),
 };
-static const struct shape events_shape = {SHAPE(events, events_fields)};
-
-static bool write_all(struct str *out, const struct events *events)
-{
-	struct build b = build_into(out);
-	build_begin_object(&b);
-	build_i64_at(&b, "v", VERSION);
-	fields_write(&b, &events_shape, "", events);
-	build_end(&b);
-	return build_ok(&b);
-}
+static const struct shape events_shape = {
+	SHAPE(events, events_fields), .called = "events", .limit = HEARD_TEXT_MAX};
 
 void heard_write(struct str *out, const struct heard *list, size_t count)
 {
 	for (; count > 0; count--) {
 		CLEANUP(str_finish) struct str text = STR_INIT(HEARD_TEXT_MAX - 1);
 		const struct events events = {(struct heard *)(uintptr_t)list, (uint32_t)count};
-		if (write_all(&text, &events)) {
+		if (parts_write_text(&text, &events_shape, &events, NULL)) {
 			str_append(out, str_text(&text), text.len);
 			return;
 		}
@@ -71,24 +60,12 @@ void heard_write(struct str *out, const struct heard *list, size_t count)
 int heard_decode(const char *text, struct arena *arena, struct heard *ret_list, size_t *ret_count,
 	struct fault *ret_fault)
 {
-	CLEANUP(decode_release) json_t *root = NULL;
-	struct events events = {0};
-	size_t n = strlen(text);
-	if (n > HEARD_TEXT_MAX) {
-		return fault_set(ret_fault, FAULT_LIMIT, "more than %zu bytes", HEARD_TEXT_MAX);
-	}
-	if (decode_parse(text, n, DECODE_UNIQUE, &root, ret_fault) < 0) {
+	struct events events;
+	if (parts_read_text(text, &events_shape, arena, &events, ret_fault) < 0) {
 		return -1;
 	}
-	const json_t *version = decode_find(root, "v");
-	if (!json_is_integer(version) || json_integer_value(version) != VERSION) {
-		return fault_set(ret_fault, FAULT_INVALID, "of a version that is not known");
-	}
-	if (json_array_size(decode_find(root, "events")) > HEARD_MAX) {
+	if (events.count > HEARD_MAX) {
 		return fault_set(ret_fault, FAULT_LIMIT, "more than %d events", HEARD_MAX);
-	}
-	if (fields_read(root, &events_shape, arena, &events, ret_fault) < 0) {
-		return -1;
 	}
 	for (uint32_t i = 0; i < events.count; i++) {
 		ret_list[i] = events.items[i];
