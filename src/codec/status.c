@@ -72,21 +72,6 @@ static const char *first_cause(const json_t *root, int code)
 	return message;
 }
 
-static void flatten(char *text)
-{
-	for (; *text != '\0'; text++) {
-		*text = (unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text;
-	}
-}
-
-static int unknown_body(const char *body, size_t n, int http_status, struct fault *ret_fault)
-{
-	struct view start = view_trim((struct view){body, n < QUOTE_MAX ? n : QUOTE_MAX});
-	fault_set(ret_fault, kind_of_code(http_status), "%d%s%.*s", http_status,
-		start.n > 0 ? ": " : "", (int)start.n, start.p);
-	return -1;
-}
-
 int status_decode(const char *body, size_t n, int http_status, struct fault *ret_fault)
 {
 	CLEANUP(decode_release) json_t *root = NULL;
@@ -96,7 +81,9 @@ int status_decode(const char *body, size_t n, int http_status, struct fault *ret
 	if (n == 0 || decode_parse(body, n, DECODE_PLAIN, &root, &filled) < 0 ||
 		!text_equals(decode_find_text(root, "kind"), "Status") ||
 		fields_read(root, &status_shape, &arena, &s, &filled) < 0) {
-		unknown_body(body, n, http_status, &filled);
+		struct view start = view_trim((struct view){body, n < QUOTE_MAX ? n : QUOTE_MAX});
+		fault_set(&filled, kind_of_code(http_status), "%d%s%.*s", http_status,
+			start.n > 0 ? ": " : "", (int)start.n, start.p);
 	} else {
 		bool known = s.code >= 100 && s.code <= 599;
 		if (http_status < 300) {
@@ -110,7 +97,9 @@ int status_decode(const char *body, size_t n, int http_status, struct fault *ret
 			snprintf(filled.message + at, sizeof filled.message - at, " %s", cause);
 		}
 	}
-	flatten(filled.message);
+	for (char *c = filled.message; *c != '\0'; c++) {
+		*c = (unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c;
+	}
 	filled.status = http_status;
 	if (s.retry_after_s > 0) {
 		filled.retry_after_ms = time_min(s.retry_after_s, RETRY_AFTER_MAX_S) * 1000;

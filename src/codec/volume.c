@@ -31,13 +31,6 @@ static const struct field claim_fields[] = {
 static const struct shape claim_shape = {
 	SHAPE(claim_facts, claim_fields), .called = "PersistentVolumeClaim"};
 
-static struct node_term *terms_make(struct arena *arena, struct volume_claim *claim, size_t count)
-{
-	claim->terms = ARENA_ARRAY(arena, struct node_term, count);
-	claim->term_count = (uint32_t)count;
-	return claim->terms;
-}
-
 /* The node that the scheduler chose for the pod that came first. */
 static void select_node(const char *node, struct arena *arena, struct volume_claim *claim)
 {
@@ -47,7 +40,9 @@ static void select_node(const char *node, struct arena *arena, struct volume_cla
 		.values = ARENA_ARRAY(arena, const char *, 1),
 		.value_count = 1};
 	name->values[0] = node;
-	terms_make(arena, claim, 1)->fields = (struct terms){name, 1};
+	claim->terms = ARENA_NEW(arena, struct node_term);
+	claim->terms->fields = (struct terms){name, 1};
+	claim->term_count = 1;
 }
 
 static void judge_claim(const struct claim_facts *f, struct arena *arena, struct volume_reading *r)
@@ -193,43 +188,32 @@ int volume_decode(const char *json, size_t n, struct arena *arena, struct volume
 
 /* --- StorageClasses --- */
 
-static int read_topology(
-	const json_t *object, struct arena *arena, struct node_term *t, struct fault *ret_fault)
-{
-	const json_t *list = NULL;
-	if (decode_array(object, "matchLabelExpressions", &list, ret_fault) < 0) {
-		return -1;
-	}
-	t->labels.items = ARENA_ARRAY(arena, struct term, json_array_size(list));
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *values = NULL;
-		const char *key = NULL;
-		struct term *e = &t->labels.items[t->labels.count++];
-		e->operator= TERM_IN;
-		if (decode_text(json_array_get(list, i), "key", &key, ret_fault) < 0 ||
-			decode_array(json_array_get(list, i), "values", &values, ret_fault) < 0 ||
-			decode_texts(values, arena, &e->values, &e->value_count, ret_fault) < 0) {
-			return -1;
-		}
-		e->key = arena_strdup(arena, text_or(key, ""));
-	}
-	return 0;
-}
+static const struct field topology_term_fields[] = {
+	FIELD("key", text, AT(term, key)),
+	FIELD("values", texts, AT(term, values), COUNT_AT(term, value_count)),
+};
+static const struct shape topology_term_shape = {SHAPE(term, topology_term_fields),
+	.defaults = &(const struct term){.key = "", .operator= TERM_IN } };
+
+static const struct field topology_fields[] = {
+	FIELD("matchLabelExpressions", rows, AT(node_term, labels.items),
+		COUNT_AT(node_term, labels.count), .inside = &topology_term_shape),
+};
+static const struct shape topology_shape = {SHAPE(node_term, topology_fields)};
 
 static int read_topologies(const json_t *array, struct arena *arena, struct volume_claim *claim,
 	struct fault *ret_fault)
 {
-	size_t count = json_array_size(array);
-	if (count > TERMS_MAX ||
+	struct field_items found;
+	if (json_array_size(array) > TERMS_MAX ||
 		count_values(array, "matchLabelExpressions") > TERMS_MAX + VALUES_MAX) {
 		return fault_set(ret_fault, FAULT_LIMIT, "too many topologies");
 	}
-	struct node_term *terms = terms_make(arena, claim, count);
-	for (size_t i = 0; i < count; i++) {
-		if (read_topology(json_array_get(array, i), arena, &terms[i], ret_fault) < 0) {
-			return fault_wrap(ret_fault, "allowedTopologies[%zu]", i);
-		}
+	if (fields_read_list(array, &topology_shape, arena, &found, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "allowedTopologies");
 	}
+	claim->terms = found.items;
+	claim->term_count = found.count;
 	return 0;
 }
 
