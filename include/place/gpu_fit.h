@@ -12,6 +12,10 @@ bool place_share_possible(const struct place_node *n, const struct place_request
 /* How one GPU or node is judged, and what the verdict says of those that do not fit. */
 enum reason place_gpu_fits(
 	const struct place_gpu *g, const struct place_request *r, int64_t milli, int64_t mib);
+/* The same of the share that the request means there. */
+enum reason place_gpu_takes(const struct place_gpu *g, const struct place_request *r);
+/* Tells of the GPU as the closest miss. */
+void place_note_miss(const struct snapshot *s, struct place_verdict *v, uint32_t gpu);
 bool place_better(const struct snapshot *s, const struct place_request *r,
 	const struct place_gpu *a, const struct place_gpu *b);
 void place_settle(struct place_verdict *v, size_t looked_at);

@@ -68,6 +68,22 @@ enum reason place_gpu_fits(
 				     : REASON_NONE;
 }
 
+enum reason place_gpu_takes(const struct place_gpu *g, const struct place_request *r)
+{
+	int64_t milli, mib;
+	place_share(r, g->usable_mib, &milli, &mib);
+	return place_gpu_fits(g, r, milli, mib);
+}
+
+void place_note_miss(const struct snapshot *s, struct place_verdict *v, uint32_t gpu)
+{
+	const struct place_gpu *g = &s->gpus.items[gpu];
+	v->best_node = s->nodes.items[g->node].noun->name;
+	v->best_gpu = gpu;
+	v->best_milli = g->free_milli;
+	v->best_mib = g->free_mib;
+}
+
 /* Open before busy before opening, then the least left over, memory breaking ties. Who spreads
  * takes the most, and waits for a GPU that is being opened rather than join others. */
 bool place_better(const struct snapshot *s, const struct place_request *r,

@@ -6,10 +6,10 @@
 
 #include "base/alloc.h"
 
-static bool is_had(const struct place_party *p, uint32_t gpu)
+static bool is_among(const uint32_t *gpus, uint32_t count, uint32_t gpu)
 {
-	for (uint32_t i = 0; i < p->has_count; i++) {
-		if (p->has[i] == gpu) {
+	for (uint32_t i = 0; i < count; i++) {
+		if (gpus[i] == gpu) {
 			return true;
 		}
 	}
@@ -19,10 +19,9 @@ static bool is_had(const struct place_party *p, uint32_t gpu)
 static bool gpu_serves(const struct snapshot *s, const struct place_party *p, uint32_t gpu)
 {
 	const struct place_gpu *g = &s->gpus.items[gpu];
-	int64_t milli, mib;
-	place_share(p->request, g->usable_mib, &milli, &mib);
 	bool kept = g->kept_by != 0 && !p->past_keeps;
-	return !kept && !is_had(p, gpu) && place_gpu_fits(g, p->request, milli, mib) == REASON_NONE;
+	return !kept && !is_among(p->has, p->has_count, gpu) &&
+	       place_gpu_takes(g, p->request) == REASON_NONE;
 }
 
 /* With so many capacity pods more. Where the pod has its place already, the node has counted it,
@@ -111,16 +110,6 @@ static uint32_t census_of(const struct census *c, uint32_t node)
 	return c->first[node + 1] - c->first[node];
 }
 
-static bool group_has(const struct place_group *g, uint32_t gpu)
-{
-	for (uint32_t k = 0; k < g->count; k++) {
-		if (g->gpus[k] == gpu) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Those of the node that are best, as many as there are and are asked for. */
 static void choose_gpus(const struct snapshot *s, const struct place_party *p,
 	const struct census *c, struct place_group *g)
@@ -130,7 +119,7 @@ static void choose_gpus(const struct snapshot *s, const struct place_party *p,
 	while (g->count < p->count && g->count < here) {
 		uint32_t best = PLACE_NOWHERE;
 		for (uint32_t i = 0; i < here; i++) {
-			if (!group_has(g, gpus[i]) &&
+			if (!is_among(g->gpus, g->count, gpus[i]) &&
 				(best == PLACE_NOWHERE ||
 					place_better(s, p->request, &s->gpus.items[gpus[i]],
 						&s->gpus.items[best]))) {

@@ -1,8 +1,6 @@
 /* Best fit by index. Verdict for verdict what walk.c says, which the tests compare. */
 #include "index.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "index_build.h"
 #include "place/fit.h"
@@ -114,14 +112,6 @@ static void seek_in_trees(struct search *f, struct place_verdict *v)
 	}
 }
 
-static bool gpu_takes(const struct search *f, uint32_t at)
-{
-	const struct place_gpu *g = &f->s->gpus.items[at];
-	int64_t milli, mib;
-	place_share(f->r, g->usable_mib, &milli, &mib);
-	return g->kept_by == 0 && place_gpu_fits(g, f->r, milli, mib) == REASON_NONE;
-}
-
 /* Calls `each` for the GPUs of the few nodes that suit the request. */
 static void seek_on_nodes(struct search *f, struct place_verdict *v,
 	void (*each)(struct search *, struct place_verdict *, uint32_t))
@@ -143,18 +133,10 @@ static void seek_on_nodes(struct search *f, struct place_verdict *v,
 
 static void take_if_fits(struct search *f, struct place_verdict *v, uint32_t at)
 {
-	if (gpu_takes(f, at)) {
+	const struct place_gpu *g = &f->s->gpus.items[at];
+	if (g->kept_by == 0 && place_gpu_takes(g, f->r) == REASON_NONE) {
 		keep_better(f, v, at);
 	}
-}
-
-static void name_miss(struct search *f, struct place_verdict *v, uint32_t at)
-{
-	const struct place_gpu *g = &f->s->gpus.items[at];
-	v->best_node = f->s->nodes.items[g->node].noun->name;
-	v->best_gpu = at;
-	v->best_milli = g->free_milli;
-	v->best_mib = g->free_mib;
 }
 
 /* The GPU with the most that is free, on a node that the pod may use. `v->gpu` is it meanwhile. */
@@ -198,7 +180,7 @@ static void note_unfit(struct search *f, struct place_verdict *v)
 {
 	const struct place_index *x = f->s->index;
 	v->reason = REASON_NODE_UNFIT;
-	name_miss(f, v, tree_first(x->miss.items, x->miss_root));
+	place_note_miss(f->s, v, tree_first(x->miss.items, x->miss_root));
 	for (uint32_t i = 0; i < f->s->nodes.count; i++) {
 		if (has_gpu(f, i)) {
 			enum unfit cause = search_node_unfit(f, i);
@@ -221,11 +203,8 @@ static void note_why_none(struct search *f, struct place_verdict *v)
 		note_unfit(f, v);
 		return;
 	}
-	const struct place_gpu *g = &f->s->gpus.items[at];
-	int64_t milli, mib;
-	place_share(f->r, g->usable_mib, &milli, &mib);
-	v->reason = place_gpu_fits(g, f->r, milli, mib);
-	name_miss(f, v, at);
+	v->reason = place_gpu_takes(&f->s->gpus.items[at], f->r);
+	place_note_miss(f->s, v, at);
 }
 
 struct place_verdict index_best_fit(const struct snapshot *s, const struct place_request *r)

@@ -139,6 +139,13 @@ static void keyed_finish(struct keyed_list *list)
 	VEC_FINISH(list);
 }
 
+static void keyed_sort(struct keyed_list *list)
+{
+	if (list->count > 1) {
+		qsort(list->items, list->count, sizeof *list->items, by_key);
+	}
+}
+
 /* One tree of those from `from` to `to`, which are in order. */
 static uint32_t plant(struct place_index *x, struct leaves *leaves, const struct keyed_list *list,
 	size_t from, size_t to)
@@ -177,9 +184,7 @@ static void list_joinable(const struct snapshot *s, key_of key, struct keyed_lis
 			VEC_PUSH(list, k);
 		}
 	}
-	if (list->count > 1) {
-		qsort(list->items, list->count, sizeof *list->items, by_key);
-	}
+	keyed_sort(list);
 }
 
 static size_t end_of_class(const struct keyed_list *list, size_t from)
@@ -262,9 +267,7 @@ void index_know_misses(const struct snapshot *s)
 			VEC_PUSH(&list, k);
 		}
 	}
-	if (list.count > 1) {
-		qsort(list.items, list.count, sizeof *list.items, by_key);
-	}
+	keyed_sort(&list);
 	x->miss_root = plant(x, &x->miss, &list, 0, list.count);
 	x->knows_misses = true;
 }
@@ -300,9 +303,7 @@ void index_know_opens(const struct snapshot *s)
 			VEC_PUSH(&list, k);
 		}
 	}
-	if (list.count > 1) {
-		qsort(list.items, list.count, sizeof *list.items, by_key);
-	}
+	keyed_sort(&list);
 	x->open_root = plant(x, &x->open, &list, 0, list.count);
 	x->knows_opens = true;
 }

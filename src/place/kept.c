@@ -32,9 +32,7 @@ void place_keep_node(struct snapshot *s, uint32_t node, uint32_t keeper)
 static bool could_join(const struct snapshot *s, const struct place_request *r, uint32_t gpu)
 {
 	const struct place_gpu *g = &s->gpus.items[gpu];
-	int64_t milli, mib;
-	place_share(r, g->usable_mib, &milli, &mib);
-	return place_gpu_fits(g, r, milli, mib) == REASON_NONE &&
+	return place_gpu_takes(g, r) == REASON_NONE &&
 	       place_unfit(s, r, &s->nodes.items[g->node], NULL) == UNFIT_NONE;
 }
 
@@ -67,20 +65,15 @@ void place_note_kept(
 	const struct place_gpu *best = NULL;
 	vec_for_each (const struct place_keep, k, &s->keeps) {
 		const struct place_gpu *g = k->gpu != PLACE_NOWHERE ? &s->gpus.items[k->gpu] : NULL;
-		int64_t milli, mib;
 		if (g == NULL || (best != NULL && g->free_milli <= best->free_milli)) {
 			continue;
 		}
-		place_share(r, g->usable_mib, &milli, &mib);
-		enum reason reason = place_gpu_fits(g, r, milli, mib);
+		enum reason reason = place_gpu_takes(g, r);
 		if (reason != REASON_NONE &&
 			place_unfit(s, r, &s->nodes.items[g->node], NULL) == UNFIT_NONE) {
 			best = g;
 			v->reason = reason;
-			v->best_node = s->nodes.items[g->node].noun->name;
-			v->best_gpu = k->gpu;
-			v->best_milli = g->free_milli;
-			v->best_mib = g->free_mib;
+			place_note_miss(s, v, k->gpu);
 		}
 	}
 }

@@ -19,9 +19,7 @@ static const struct {
 /* LACK_COUNT: nothing that is counted. */
 static enum gpu_lack lack_of(const struct place_gpu *g, const struct place_request *r)
 {
-	int64_t milli, mib;
-	place_share(r, g->usable_mib, &milli, &mib);
-	enum reason reason = place_gpu_fits(g, r, milli, mib);
+	enum reason reason = place_gpu_takes(g, r);
 	for (size_t i = 0; i < COUNT_OF(lacks); i++) {
 		if (lacks[i].reason == reason) {
 			return lacks[i].lack;
@@ -57,11 +55,8 @@ uint32_t place_most_memory(const struct snapshot *s, const struct place_request 
 	uint32_t best = PLACE_NOWHERE;
 	for (uint32_t i = 0; i < s->gpus.count; i++) {
 		const struct place_gpu *g = &s->gpus.items[i];
-		int64_t milli, mib;
-		place_share(r, g->usable_mib, &milli, &mib);
 		bool more = best == PLACE_NOWHERE || g->free_mib > s->gpus.items[best].free_mib;
-		if (more && g->kept_by == 0 &&
-			place_gpu_fits(g, r, milli, mib) == REASON_SHORT_MEMORY &&
+		if (more && g->kept_by == 0 && place_gpu_takes(g, r) == REASON_SHORT_MEMORY &&
 			place_unfit(s, r, &s->nodes.items[g->node], NULL) == UNFIT_NONE) {
 			best = i;
 		}

@@ -3,8 +3,6 @@
  * ever hold, and how a share is taken out of the picture. */
 #include "place/place.h"
 
-#include <string.h>
-
 #include "index_build.h"
 #include "model/names.h"
 #include "walk.h"

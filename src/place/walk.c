@@ -34,10 +34,7 @@ static void note_gpu_miss(struct place_verdict *v, const struct snapshot *s, uin
 	if (settled ? unfit : unfit && !closer) {
 		return;
 	}
-	v->best_node = s->nodes.items[g->node].noun->name;
-	v->best_gpu = at;
-	v->best_milli = g->free_milli;
-	v->best_mib = g->free_mib;
+	place_note_miss(s, v, at);
 	v->reason = reason;
 }
 
