@@ -40,15 +40,6 @@ struct kinds *kinds_create(struct kube *kube)
 	return k;
 }
 
-static void row_free(struct row *r)
-{
-	free(r->group);
-	free(r->kind);
-	free(r->version);
-	free(r->resource);
-	free(r);
-}
-
 void kinds_destroy(struct kinds *k)
 {
 	if (k == NULL) {
@@ -56,7 +47,12 @@ void kinds_destroy(struct kinds *k)
 	}
 	kube_cancel(k->kube, k->call);
 	for (size_t i = 0; i < k->rows.count; i++) {
-		row_free(k->rows.items[i]);
+		struct row *r = k->rows.items[i];
+		free(r->group);
+		free(r->kind);
+		free(r->version);
+		free(r->resource);
+		free(r);
 	}
 	VEC_FINISH(&k->rows);
 	free(k);
@@ -85,12 +81,6 @@ static void row_failed(struct row *r, const struct fault *f)
 	row_settle(r, STAGE_UNKNOWN, UNKNOWN_MS);
 }
 
-static void set_row_text(char **slot, const char *text)
-{
-	free(*slot);
-	*slot = xstrdup(text);
-}
-
 static void on_resources(void *data, const struct kube_answer *a)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 512};
@@ -105,7 +95,7 @@ static void on_resources(void *data, const struct kube_answer *a)
 		row_failed(r, &f);
 		return;
 	}
-	set_row_text(&r->resource, resource);
+	text_set(&r->resource, resource);
 	row_settle(r, STAGE_FOUND, KNOWN_MS);
 }
 
@@ -129,7 +119,7 @@ static void on_group(void *data, const struct kube_answer *a)
 		row_failed(r, &f);
 		return;
 	}
-	set_row_text(&r->version, version);
+	text_set(&r->version, version);
 	discovery_get(k, arena_printf(&arena, "/apis/%s", version), on_resources);
 }
 

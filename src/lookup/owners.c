@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/table.h"
 #include "codec/discovery.h"
 #include "kind_discovery.h"
 
@@ -36,7 +35,7 @@ struct record {
 
 /* A namespace, and how many of its objects are known. */
 struct space {
-	char *ns; /* owned */
+	struct table_row row; /* the name is the namespace, owned */
 	size_t records;
 };
 
@@ -48,10 +47,7 @@ struct owners {
 		VEC_FIELDS(struct record *); /* owned */
 	} records;
 	struct map by_name;
-	struct {
-		VEC_FIELDS(struct space);
-	} spaces;
-	struct map by_space;
+	struct table spaces; /* struct space */
 	struct {
 		VEC_FIELDS(struct arena);
 	} former; /* of what was handed out and is not known any more: until the next step */
@@ -92,37 +88,23 @@ static void owner_record_free(struct record *r)
 
 /* --- how many a namespace has --- */
 
-static bool owner_space_same(const void *owner, uint32_t slot, const void *key)
+static void space_drop(void *data, struct table_row *row)
 {
-	const struct owners *o = owner;
-	return text_equals(o->spaces.items[slot].ns, key);
+	(void)data;
+	free((char *)(uintptr_t)row->name);
+	free(row);
 }
 
-static void spaces_clear(struct owners *o)
+static struct space *space_of(struct owners *o, const char *ns)
 {
-	for (size_t i = 0; i < o->spaces.count; i++) {
-		free(o->spaces.items[i].ns);
+	struct table_row *known = table_find(&o->spaces, "", ns);
+	if (known != NULL) {
+		return (struct space *)(void *)known;
 	}
-	VEC_CLEAR(&o->spaces);
-	map_clear(&o->by_space);
-}
-
-static bool space_is_full(const struct owners *o, const char *ns)
-{
-	uint32_t at = map_find(&o->by_space, key_text(ns), ns);
-	return at != MAP_NONE && o->spaces.items[at].records >= OWNERS_SPACE_MAX;
-}
-
-static void space_count(struct owners *o, const char *ns)
-{
-	uint32_t at = map_find(&o->by_space, key_text(ns), ns);
-	if (at == MAP_NONE) {
-		struct space made = {.ns = xstrdup(ns)};
-		at = (uint32_t)o->spaces.count;
-		VEC_PUSH(&o->spaces, made);
-		map_put(&o->by_space, key_text(ns), at);
-	}
-	o->spaces.items[at].records++;
+	struct space *made = xcalloc(1, sizeof *made);
+	made->row = (struct table_row){.ns = "", .name = xstrdup(ns)};
+	table_add(&o->spaces, &made->row);
+	return made;
 }
 
 static void drop_former(struct owners *o)
@@ -143,20 +125,12 @@ static void owners_destroy(void *self)
 	}
 	VEC_FINISH(&o->records);
 	map_finish(&o->by_name);
-	spaces_clear(o);
-	VEC_FINISH(&o->spaces);
-	map_finish(&o->by_space);
+	table_finish(&o->spaces);
 	kinds_destroy(o->kinds);
 	free(o);
 }
 
 /* --- one object --- */
-
-static bool same_owner(const struct owner *a, const struct owner *b)
-{
-	return text_equals(a->kind, b->kind) && text_equals(a->name, b->name) &&
-	       text_equals(a->api_version, b->api_version);
-}
 
 static void learn_owner(struct record *r, enum owner_answer answer, const struct owner *above)
 {
@@ -164,7 +138,9 @@ static void learn_owner(struct record *r, enum owner_answer answer, const struct
 	struct owner kept = {arena_strdup(&arena, above->api_version),
 		arena_strdup(&arena, above->kind), arena_strdup(&arena, above->name),
 		arena_strdup(&arena, above->uid)};
-	bool changed = r->answer != answer || !same_owner(&r->above, &kept);
+	bool changed = r->answer != answer || !text_equals(r->above.kind, kept.kind) ||
+		       !text_equals(r->above.name, kept.name) ||
+		       !text_equals(r->above.api_version, kept.api_version);
 	r->all->version += changed && r->answer != OWNER_LATER ? 1 : 0;
 	VEC_PUSH(&r->all->former, r->arena); /* who climbs may stand on it */
 	r->arena = arena;
@@ -260,7 +236,8 @@ static struct record *owner_record_create(const struct record_key *key)
 static struct record *owner_record_add(
 	struct owners *o, const struct record_key *key, uint64_t hash)
 {
-	if (o->records.count >= OWNERS_MAX || space_is_full(o, key->ns)) {
+	struct space *space = o->records.count < OWNERS_MAX ? space_of(o, key->ns) : NULL;
+	if (space == NULL || space->records >= OWNERS_SPACE_MAX) {
 		return NULL;
 	}
 	struct record *r = owner_record_create(key);
@@ -271,7 +248,7 @@ static struct record *owner_record_add(
 	r->answer = OWNER_LATER;
 	VEC_PUSH(&o->records, r);
 	map_put(&o->by_name, hash, (uint32_t)o->records.count - 1);
-	space_count(o, r->ns);
+	space->records++;
 	o->deadline = 0;
 	return r;
 }
@@ -347,7 +324,10 @@ static void drop_unused_owners(struct owners *o, int64_t now)
 {
 	size_t kept = 0;
 	map_clear(&o->by_name);
-	spaces_clear(o);
+	o->spaces.mark++;
+	for (size_t i = 0; i < o->spaces.rows.count; i++) {
+		((struct space *)(void *)o->spaces.rows.items[i])->records = 0;
+	}
 	for (size_t i = 0; i < o->records.count; i++) {
 		struct record *r = o->records.items[i];
 		if (now - r->used_at > UNUSED_MS) {
@@ -356,8 +336,11 @@ static void drop_unused_owners(struct owners *o, int64_t now)
 		}
 		o->records.items[kept] = r;
 		map_put(&o->by_name, r->hash, (uint32_t)kept++);
-		space_count(o, r->ns);
+		struct space *space = space_of(o, r->ns);
+		space->records++;
+		space->row.mark = o->spaces.mark;
 	}
+	table_sweep(&o->spaces);
 	o->records.count = kept;
 	o->sweep_at = now + SWEEP_MS;
 }
@@ -378,16 +361,10 @@ static void look_up_owner(struct owners *o, struct record *r, int64_t now)
 	}
 }
 
-static void fill_tokens(struct owners *o, int64_t now)
-{
-	int64_t more = now - o->filled_at;
-	o->tokens_ms = time_min(o->tokens_ms + more, BURST_MS);
-	o->filled_at = now;
-}
-
 static void look_up_owners(struct owners *o, int64_t now)
 {
-	fill_tokens(o, now);
+	o->tokens_ms = time_min(o->tokens_ms + now - o->filled_at, BURST_MS);
+	o->filled_at = now;
 	if (now >= o->sweep_at) {
 		drop_unused_owners(o, now);
 	}
@@ -445,10 +422,9 @@ struct owners *owners_create(struct kube *kube)
 	o->port = (struct owner_port){o, owner_above, version};
 	o->known = (struct owner_port){o, owner_known, version};
 	map_init(&o->by_name, owner_record_same, o);
-	map_init(&o->by_space, owner_space_same, o);
+	table_init(&o->spaces, space_drop, o);
 	o->tokens_ms = BURST_MS;
 	o->filled_at = clock_mono(kube_clock(kube));
-	o->deadline = 0;
 	return o;
 }
 
