@@ -1,6 +1,8 @@
 /* Digits are gathered as one whole number and a power of ten; what does not fit is a state. */
 #include "formats/figure.h"
 
+#include <strings.h>
+
 #define EXPONENT_MAX	  9999
 #define MICRO_EXPONENT	  6
 #define LARGEST_FOR_TIMES (INT64_MAX / 10)
@@ -16,20 +18,9 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 static bool word_is(struct view v, const char *word)
 {
-	size_t n = strlen(word);
-	for (size_t i = 0; i < n && v.n == n; i++) {
-		if (lower(v.p[i]) != word[i]) {
-			return false;
-		}
-	}
-	return v.n == n;
+	return v.n == strlen(word) && strncasecmp(v.p, word, v.n) == 0;
 }
 
 static void cut(struct view *v, size_t n)
@@ -64,7 +55,7 @@ static void take_digits(struct view *v, bool fraction, struct digits *d)
 static bool take_exponent(struct view *v, struct digits *d)
 {
 	int64_t exponent = 0;
-	if (v->n == 0 || lower(v->p[0]) != 'e') {
+	if (v->n == 0 || (v->p[0] != 'e' && v->p[0] != 'E')) {
 		return true;
 	}
 	cut(v, 1);

@@ -21,14 +21,6 @@ static enum fault_kind kind_of(const char *type)
 	return text_equals(type, "execution") ? FAULT_LIMIT : FAULT_TRANSIENT;
 }
 
-static int told_error(const json_t *root, struct fault *f)
-{
-	const char *type = json_string_value(json_object_get(root, "errorType"));
-	const char *text = json_string_value(json_object_get(root, "error"));
-	return fault_set(f, kind_of(type), "%.40s: %.200s", text_or(type, "error"),
-		text_or(text, "it does not say which"));
-}
-
 /* --- points --- */
 
 static int read_point(const json_t *pair, struct promql_point *p, struct fault *f)
@@ -162,26 +154,24 @@ static int read_result(
 	return 0;
 }
 
-static void read_warnings(const json_t *root, struct arena *arena, struct promql_answer *a)
-{
-	const json_t *warnings = json_object_get(root, "warnings");
-	const char *first = json_string_value(json_array_get(warnings, 0));
-	a->warning_count = (uint32_t)json_array_size(warnings);
-	a->warning = first != NULL ? arena_strndup(arena, first, strnlen(first, 200)) : NULL;
-}
-
 static int read_answer(
 	const json_t *root, struct arena *arena, struct promql_answer *a, struct fault *f)
 {
 	struct reading r = {.arena = arena, .points_left = PROMQL_POINTS_MAX};
 	const char *status = json_string_value(json_object_get(root, "status"));
 	if (text_equals(status, "error")) {
-		return told_error(root, f);
+		const char *type = json_string_value(json_object_get(root, "errorType"));
+		const char *text = json_string_value(json_object_get(root, "error"));
+		return fault_set(f, kind_of(type), "%.40s: %.200s", text_or(type, "error"),
+			text_or(text, "it does not say which"));
 	}
 	if (!text_equals(status, "success")) {
 		return fault_set(f, FAULT_INVALID, "status: neither success nor error");
 	}
-	read_warnings(root, arena, a);
+	const json_t *warnings = json_object_get(root, "warnings");
+	const char *first = json_string_value(json_array_get(warnings, 0));
+	a->warning_count = (uint32_t)json_array_size(warnings);
+	a->warning = first != NULL ? arena_strndup(arena, first, strnlen(first, 200)) : NULL;
 	return read_result(&r, json_object_get(root, "data"), a, f);
 }
 

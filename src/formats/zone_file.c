@@ -43,16 +43,11 @@ static int read_header(struct view *rest, struct counts *ret, struct fault *ret_
 	return 0;
 }
 
-static uint64_t block_size(const struct counts *c, uint64_t time_size)
-{
-	return c->time * (time_size + 1) + c->type * 6ULL + c->chars + c->leap * (time_size + 4) +
-	       c->isstd + c->isut;
-}
-
 static int take_block(struct view *rest, const struct counts *c, uint64_t time_size,
 	struct view *ret_block, struct fault *ret_fault)
 {
-	uint64_t size = block_size(c, time_size);
+	uint64_t size = c->time * (time_size + 1) + c->type * 6ULL + c->chars +
+			c->leap * (time_size + 4) + c->isstd + c->isut;
 	if (size > rest->n) {
 		return fault_set(ret_fault, FAULT_INVALID, "a zone file that is cut off");
 	}
@@ -139,7 +134,7 @@ int zone_decode(const char *p, size_t n, const struct zone_span *span, struct zo
 	struct fault *ret_fault)
 {
 	struct view rest = {p, n};
-	struct view block;
+	struct view block = {NULL, 0};
 	struct counts c;
 	struct zone z = {.from_s = span->from_s, .until_s = span->until_s};
 	int64_t last = INT64_MIN;
