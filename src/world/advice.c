@@ -8,6 +8,8 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "model/mirror.h"
+#include "nouns.h"
+#include "record/tables.h"
 
 /* No object's name or namespace is longer. */
 #define TEXT_MAX 1024
@@ -45,48 +47,33 @@ void advice_destroy(struct advice *a)
 	}
 }
 
-static size_t text_bytes(const char *text)
-{
-	return text != NULL ? strlen(text) + 1 : 0;
-}
+static const struct record_row container_rows[] = {MEMBER(struct advised_container, name),
+	PART(struct advised_container, target, share_table)};
+static const struct record_table container_table =
+	RECORD_TABLE(struct advised_container, container_rows);
 
-/* There are thousands, and each has a block of its own. */
-static size_t advised_bytes(const struct recommendation *r)
-{
-	const struct workload_key *key = &r->target;
-	size_t bytes = (r->container_count + 1) * sizeof(struct advised_container);
-	bytes += text_bytes(key->ns) + text_bytes(key->group) + text_bytes(key->kind) +
-		 text_bytes(key->name) + text_bytes(r->name);
-	for (uint32_t i = 0; i < r->container_count; i++) {
-		bytes += text_bytes(r->containers[i].name);
-	}
-	return bytes;
-}
+static const struct record_row advised_rows[] = {PART(struct advised, target, workload_key_table),
+	MEMBER(struct advised, name),
+	LIST(struct advised, containers, container_count, container_table)};
+static const struct record_table advised_table = RECORD_TABLE(struct advised, advised_rows);
 
 static struct entry *entry_create(const struct recommendation *r)
 {
-	struct entry *e = xcalloc(1, sizeof *e);
-	e->arena.block_bytes = advised_bytes(r);
-	struct arena *a = &e->arena;
-	struct advised_container *made =
-		ARENA_ARRAY(a, struct advised_container, r->container_count);
-	uint32_t count = 0;
+	struct advised_container containers[RECOMMENDED_CONTAINERS_MAX];
+	struct advised advised = {.target = r->target,
+		.name = r->name,
+		.revision = r->revision,
+		.ready = recommendation_holds(r),
+		.containers = containers};
 	for (uint32_t i = 0; i < r->container_count; i++) {
 		const struct recommended_container *c = &r->containers[i];
 		if (c->target.milli > 0 && c->target.mib > 0) {
-			made[count++] =
-				(struct advised_container){arena_strdup(a, c->name), c->target};
+			containers[advised.container_count++] =
+				(struct advised_container){c->name, c->target};
 		}
 	}
-	const struct workload_key *key = &r->target;
-	e->advised =
-		(struct advised){.target = {arena_strdup(a, key->ns), arena_strdup(a, key->group),
-					 arena_strdup(a, key->kind), arena_strdup(a, key->name)},
-			.name = arena_strdup(a, r->name),
-			.revision = r->revision,
-			.ready = recommendation_holds(r),
-			.containers = made,
-			.container_count = count};
+	struct entry *e = xcalloc(1, sizeof *e);
+	noun_copy(&e->arena, &advised_table, &advised, &e->advised);
 	e->row.ns = e->advised.target.ns;
 	e->row.name = e->advised.name;
 	return e;

@@ -2,8 +2,6 @@
  * what nearly every pod says stands in a dictionary; the rest of what repeats is in their names. */
 #include "nouns.h"
 
-#include <stdlib.h>
-
 #include "base/squeeze.h"
 #include "record/tables.h"
 #include "spaces.h"

@@ -1,7 +1,6 @@
 /* Pods: one small record each, sums per node, and packed nouns for those that have a GPU. */
 #include "pods.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "claims.h"

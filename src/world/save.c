@@ -16,20 +16,22 @@ struct saver {
 	void *data;
 };
 
-static void emit_change(const struct saver *s, const struct change *c)
+/* `c` has its kind and its noun. */
+static void tell_set(const struct saver *s, struct change c)
 {
-	s->tell(s->data, c);
+	c.type = CHANGE_SET;
+	s->tell(s->data, &c);
 }
 
 static void tell_kind(const struct saver *s, enum change_type type, enum kind kind)
 {
-	emit_change(s, &(struct change){.type = type, .kind = kind});
+	s->tell(s->data, &(struct change){.type = type, .kind = kind});
 }
 
 static void tell_name(const struct saver *s, enum change_type type, enum kind kind, const char *ns,
 	const char *name)
 {
-	emit_change(s, &(struct change){.type = type, .kind = kind, .ns = ns, .name = name});
+	s->tell(s->data, &(struct change){.type = type, .kind = kind, .ns = ns, .name = name});
 }
 
 /* A name that was heard of but is not there keeps its place. */
@@ -38,9 +40,8 @@ static void save_nodes(const struct saver *s)
 	for (size_t i = 0; i < s->w->nodes.count; i++) {
 		const struct world_node *n = s->w->nodes.items[i];
 		struct node only_name = {.name = n->name};
-		emit_change(s, &(struct change){.type = CHANGE_SET,
-				       .kind = KIND_NODE,
-				       .node = n->known ? &n->noun : &only_name});
+		tell_set(s, (struct change){
+				    .kind = KIND_NODE, .node = n->known ? &n->noun : &only_name});
 		if (!n->known) {
 			tell_name(s, CHANGE_GONE, KIND_NODE, NULL, n->name);
 		}
@@ -52,9 +53,7 @@ static void save_namespaces(const struct saver *s)
 	for (size_t i = 0; i < s->w->namespaces.rows.count; i++) {
 		const struct table_row *row = s->w->namespaces.rows.items[i];
 		const struct world_namespace *n = (const struct world_namespace *)(const void *)row;
-		emit_change(s,
-			&(struct change){
-				.type = CHANGE_SET, .kind = KIND_NAMESPACE, .namespace = &n->noun});
+		tell_set(s, (struct change){.kind = KIND_NAMESPACE, .namespace = &n->noun});
 		if (!n->known) {
 			tell_name(s, CHANGE_GONE, KIND_NAMESPACE, NULL, n->noun.name);
 		}
@@ -66,28 +65,22 @@ static void save_small(const struct saver *s)
 	save_nodes(s);
 	save_namespaces(s);
 	for (size_t i = 0; i < s->w->policy_views.count; i++) {
-		emit_change(s, &(struct change){.type = CHANGE_SET,
-				       .kind = KIND_POLICY,
-				       .policy = s->w->policy_views.items[i]});
+		tell_set(s, (struct change){
+				    .kind = KIND_POLICY, .policy = s->w->policy_views.items[i]});
 	}
 	for (size_t i = 0; i < s->w->ranges.rows.count; i++) {
 		const struct table_row *r = s->w->ranges.rows.items[i];
 		struct limit_range noun = {.ns = r->ns, .name = r->name, .limits_gpus = true};
-		emit_change(s, &(struct change){.type = CHANGE_SET,
-				       .kind = KIND_LIMIT_RANGE,
-				       .limit_range = &noun});
+		tell_set(s, (struct change){.kind = KIND_LIMIT_RANGE, .limit_range = &noun});
 	}
 	for (size_t i = 0; i < s->w->quotas.rows.count; i++) {
-		emit_change(s, &(struct change){.type = CHANGE_SET,
-				       .kind = KIND_QUOTA,
-				       .quota = &quota_at(s->w, i)->noun});
+		tell_set(s, (struct change){.kind = KIND_QUOTA, .quota = &quota_at(s->w, i)->noun});
 	}
 	for (size_t i = 0; i < s->w->slices.rows.count; i++) {
 		const struct table_row *row = s->w->slices.rows.items[i];
 		uint32_t node = ((const struct world_slice *)(const void *)row)->node;
 		struct gpu_slice noun = {row->name, s->w->nodes.items[node]->name};
-		emit_change(s,
-			&(struct change){.type = CHANGE_SET, .kind = KIND_SLICE, .slice = &noun});
+		tell_set(s, (struct change){.kind = KIND_SLICE, .slice = &noun});
 	}
 }
 
@@ -114,12 +107,9 @@ static void save_departed(const struct saver *s)
 			.notes = {notes, d->uuid != NULL ? COUNT_OF(notes) : 2}};
 		pairs_sort(&noun.notes);
 		struct pod other = {.ns = d->ns, .name = d->name, .uid = ""};
-		emit_change(
-			s, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &noun});
+		tell_set(s, (struct change){.kind = KIND_POD, .pod = &noun});
 		if (!d->ended) {
-			emit_change(
-				s, &(struct change){
-					   .type = CHANGE_SET, .kind = KIND_POD, .pod = &other});
+			tell_set(s, (struct change){.kind = KIND_POD, .pod = &other});
 		}
 		tell_name(s, CHANGE_GONE, KIND_POD, d->ns, d->name);
 	}
@@ -150,8 +140,7 @@ static void save_slots(const struct saver *s)
 				.deleting_ms = p->deleting ? 1 : 0,
 				.grace_s = p->graceful ? 1 : 0};
 		}
-		emit_change(
-			s, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &noun});
+		tell_set(s, (struct change){.kind = KIND_POD, .pod = &noun});
 		arena_reset(&arena);
 	}
 	arena_finish(&arena);
@@ -177,8 +166,7 @@ static void save_classes(const struct saver *s)
 			bool whole = world_pod_unpack(
 				world_class_at(s->w, (enum world_class) class, i), &arena, &noun);
 			ENSURE(whole);
-			emit_change(s, &(struct change){
-					       .type = CHANGE_SET, .kind = KIND_POD, .pod = &noun});
+			tell_set(s, (struct change){.kind = KIND_POD, .pod = &noun});
 			arena_reset(&arena);
 		}
 	}
@@ -190,8 +178,7 @@ static void save_claims(const struct saver *s)
 	for (size_t i = 0; i < s->w->claims.rows.count; i++) {
 		const struct volume_claim *c = &claim_at(s->w, i)->noun;
 		if (c->state != CLAIM_UNREAD) {
-			emit_change(s, &(struct change){
-					       .type = CHANGE_SET, .kind = KIND_CLAIM, .claim = c});
+			tell_set(s, (struct change){.kind = KIND_CLAIM, .claim = c});
 		}
 	}
 }
@@ -201,9 +188,7 @@ static void save_states(const struct saver *s)
 	for (uint32_t i = 0; i < s->w->nodes.count; i++) {
 		const struct node_state *state = world_state_of(s->w, i);
 		if (state != NULL) {
-			emit_change(
-				s, &(struct change){
-					   .type = CHANGE_SET, .kind = KIND_STATE, .state = state});
+			tell_set(s, (struct change){.kind = KIND_STATE, .state = state});
 		}
 	}
 }
