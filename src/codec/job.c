@@ -36,14 +36,6 @@ static bool rules_spare(const json_t *rules)
 	return false;
 }
 
-/* Another controller of Jobs may have its own idea of failures. */
-static bool is_run_by_kubernetes(const json_t *spec)
-{
-	const json_t *by = json_object_get(spec, "managedBy");
-	return by == NULL || json_is_null(by) ||
-	       text_equals(decode_find_text(spec, "managedBy"), "kubernetes.io/job-controller");
-}
-
 int job_decode(
 	const char *json, size_t n, const char *uid, bool *ret_spares, struct fault *ret_fault)
 {
@@ -58,8 +50,11 @@ int job_decode(
 	if (!text_equals(found, uid)) {
 		return fault_set(ret_fault, FAULT_NOT_FOUND, "the Job is another one by now");
 	}
-	*ret_spares = decode_find(root, "metadata.deletionTimestamp") == NULL &&
-		      is_run_by_kubernetes(spec) &&
+	/* Another controller of Jobs may have its own idea of failures. */
+	bool by_kubernetes =
+		decode_find(spec, "managedBy") == NULL ||
+		text_equals(decode_find_text(spec, "managedBy"), "kubernetes.io/job-controller");
+	*ret_spares = decode_find(root, "metadata.deletionTimestamp") == NULL && by_kubernetes &&
 		      text_equals(decode_find_text(spec, "podReplacementPolicy"), "Failed") &&
 		      rules_spare(decode_find(spec, "podFailurePolicy.rules"));
 	return 0;

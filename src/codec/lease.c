@@ -1,7 +1,6 @@
 /* Leases. */
 #include "codec/lease.h"
 
-#include "json/build.h"
 #include "model/names.h"
 #include "codec/parts.h"
 

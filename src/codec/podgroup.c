@@ -3,14 +3,6 @@
 
 #include "codec/parts.h"
 
-/* Basic has no members so far: a later one may ask for something that we do not know. */
-static bool is_basic(const json_t *policy)
-{
-	const json_t *basic = json_object_get(policy, "basic");
-	return json_object_size(policy) == 1 && json_is_object(basic) &&
-	       json_object_size(basic) == 0;
-}
-
 /* Constraints of topology, claims that its pods share and being disrupted together tie the pods to
  * each other whatever the policy says, and so may what later versions add. */
 static bool is_harmless(const char *key, const json_t *value)
@@ -31,7 +23,11 @@ static bool stands_alone(json_t *spec)
 			return false;
 		}
 	}
-	return is_basic(json_object_get(spec, "schedulingPolicy"));
+	/* Basic has no members so far: a later one may ask for something that we do not know. */
+	const json_t *policy = json_object_get(spec, "schedulingPolicy");
+	const json_t *basic = json_object_get(policy, "basic");
+	return json_object_size(policy) == 1 && json_is_object(basic) &&
+	       json_object_size(basic) == 0;
 }
 
 /* Another one of that name may follow one that goes, and be a gang. */

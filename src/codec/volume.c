@@ -87,13 +87,9 @@ int volume_claim_decode(const char *json, size_t n, struct arena *arena,
 
 /* --- PersistentVolumes --- */
 
-static bool is_zone_label(const char *key)
-{
-	return strcmp(key, "topology.kubernetes.io/zone") == 0 ||
-	       strcmp(key, "topology.kubernetes.io/region") == 0 ||
-	       strcmp(key, "failure-domain.beta.kubernetes.io/zone") == 0 ||
-	       strcmp(key, "failure-domain.beta.kubernetes.io/region") == 0;
-}
+static const char *const zone_labels[] = {"topology.kubernetes.io/zone",
+	"topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/zone",
+	"failure-domain.beta.kubernetes.io/region"};
 
 /* A volume in several zones has them in one label, as "a__b". */
 static int read_zone(const char *key, const char *value, struct arena *arena, struct terms *zones)
@@ -124,10 +120,10 @@ static int read_zones(
 	if (decode_object(root, "metadata.labels", &labels, ret_fault) < 0) {
 		return -1;
 	}
-	zones->items = ARENA_ARRAY(arena, struct term, 4);
+	zones->items = ARENA_ARRAY(arena, struct term, COUNT_OF(zone_labels));
 	json_object_foreach((json_t *)(uintptr_t)labels, key, value)
 	{
-		if (is_zone_label(key) && json_is_string(value) &&
+		if (texts_have(zone_labels, COUNT_OF(zone_labels), key) && json_is_string(value) &&
 			read_zone(key, json_string_value(value), arena, zones) < 0) {
 			return fault_set(ret_fault, FAULT_LIMIT, "%s: too many zones", key);
 		}

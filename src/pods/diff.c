@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 
-#include "base/alloc.h"
-
 #define PATH_MAX_BYTES 8192
 /* Removals or additions one by one; beyond, the array is replaced whole. The API server copies an
  * array for each, and as many as fit a patch would keep it busy for many seconds. */

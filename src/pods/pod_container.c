@@ -178,16 +178,6 @@ static const struct field admission_fields[] = {
 };
 static const struct shape admission_shape = {SHAPE(container, admission_fields)};
 
-static int read_for_admission(
-	const json_t *object, struct arena *arena, struct container *c, struct fault *ret_fault)
-{
-	if (fields_read(object, &admission_shape, arena, c, ret_fault) < 0 ||
-		read_env(object, arena, c, ret_fault) < 0) {
-		return -1;
-	}
-	return read_args(object, arena, c, ret_fault);
-}
-
 /* --- the list --- */
 
 static int read_container(const json_t *object, bool admission, struct arena *arena,
@@ -201,14 +191,11 @@ static int read_container(const json_t *object, bool admission, struct arena *ar
 		return -1;
 	}
 	c->sidecar = c->init && text_equals(restart, "Always");
-	return admission ? read_for_admission(object, arena, c, ret_fault) : 0;
-}
-
-/* An init container that ends takes its ports only while no other container runs. */
-static int read_ports(const json_t *object, struct arena *arena, struct pod *pod,
-	const struct container *c, struct fault *ret_fault)
-{
-	return c->init && !c->sidecar ? 0 : pod_ports_decode(object, arena, pod, ret_fault);
+	bool failed =
+		admission && (fields_read(object, &admission_shape, arena, c, ret_fault) < 0 ||
+				     read_env(object, arena, c, ret_fault) < 0 ||
+				     read_args(object, arena, c, ret_fault) < 0);
+	return failed ? -1 : 0;
 }
 
 /* A tenant asks for none any more, and says which one it was. */
@@ -243,8 +230,10 @@ int pod_containers_decode(const json_t *spec, bool admission, struct arena *aren
 			struct container *c = &pod->containers[pod->container_count++];
 			c->init = i == 0;
 			const json_t *object = json_array_get(arrays[i], j);
+			/* An init container that ends takes its ports only while no other runs. */
 			if (read_container(object, admission, arena, c, ret_fault) < 0 ||
-				read_ports(object, arena, pod, c, ret_fault) < 0) {
+				((!c->init || c->sidecar) &&
+					pod_ports_decode(object, arena, pod, ret_fault) < 0)) {
 				return fault_wrap(ret_fault, "%s[%zu]", lists[i], j);
 			}
 			pod->too_complex = pod->too_complex || c->too_many;

@@ -119,14 +119,6 @@ static int read_notes(
 	return 0;
 }
 
-/* A ledger that cannot be read is not an empty one: nothing is granted where nobody knows what is.
- */
-static void read_ledger(struct arena *arena, struct pod *pod)
-{
-	const char *text = pairs_get(&pod->notes, NOTE_GRANTS);
-	pod->ledger_bad = ledger_decode(text, arena, &pod->ledger, NULL) < 0;
-}
-
 /* One that cannot be read proves nothing. */
 static void read_claim(struct arena *arena, struct pod *pod)
 {
@@ -144,7 +136,10 @@ static int finish_meta(const struct reading *r, void *noun)
 		return -1;
 	}
 	if (pod_is_capacity(pod)) {
-		read_ledger(r->arena, pod);
+		/* A ledger that cannot be read is not an empty one: nothing is granted where nobody
+		 * knows what is. */
+		const char *text = pairs_get(&pod->notes, NOTE_GRANTS);
+		pod->ledger_bad = ledger_decode(text, r->arena, &pod->ledger, NULL) < 0;
 	}
 	if (pod_is_capacity(pod) || pod_is_probe(pod)) {
 		read_claim(r->arena, pod);
@@ -247,12 +242,6 @@ static const struct field spec_fields[] = {
 };
 static const struct shape spec_shape = {SHAPE(pod, spec_fields)};
 
-static bool any_in(const json_t *spec, const char *path)
-{
-	const json_t *array = decode_find(spec, path);
-	return json_is_array(array) && json_array_size(array) > 0;
-}
-
 /* Of an ephemeral volume the claim is made for the pod, under both their names. */
 static const char *claim_of(const json_t *volume, const struct pod *pod, struct arena *arena)
 {
@@ -309,7 +298,7 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 		return -1;
 	}
 	pod->never_preempts = text_equals(preemption, "Never");
-	pod->has_claims = any_in(spec, "resourceClaims");
+	pod->has_claims = json_array_size(decode_find(spec, "resourceClaims")) > 0;
 	read_group(spec, arena, pod);
 	pod->lingers = pod_is_capacity(pod) &&
 		       json_integer_value(decode_find(spec, "terminationGracePeriodSeconds")) >=
@@ -340,17 +329,13 @@ static const struct field_kind field_reviewed = {.read = read_reviewed};
 
 /* --- the pod --- */
 
-/* A tenant could not be made whole again by it. */
-static bool is_forged(const struct pod *pod)
-{
-	const char *original = pairs_get(&pod->notes, NOTE_ORIGINAL);
-	return !text_empty(original) && !tenant_original_reads(original);
-}
-
 static int finish_reviewed(const struct reading *r, void *noun)
 {
 	struct pod *pod = noun;
-	pod->forged = pod_has_gate(pod, NAME_GATE) && is_forged(pod);
+	const char *original = pairs_get(&pod->notes, NOTE_ORIGINAL);
+	/* A tenant could not be made whole again by one that does not read. */
+	pod->forged = pod_has_gate(pod, NAME_GATE) && !text_empty(original) &&
+		      !tenant_original_reads(original);
 	pod_bound(r->arena, pod);
 	return 0;
 }

@@ -3,7 +3,6 @@
 #include "pod_door.h"
 
 #include "model/names.h"
-#include "codec/parts.h"
 #include "json/decode.h"
 
 #define SCRAPE_NOTE  "prometheus.io/scrape"

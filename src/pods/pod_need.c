@@ -19,19 +19,6 @@ int basics_read(const json_t *list, struct basics *basics, struct fault *ret_fau
 	return list == NULL ? 0 : fields_read(list, &basic_shape, NULL, basics, ret_fault);
 }
 
-static bool is_other(const char *name)
-{
-	return strcmp(name, "cpu") != 0 && strcmp(name, "memory") != 0 &&
-	       strcmp(name, NAME_GPU_RESOURCE) != 0 && extra_word_is_sound(name);
-}
-
-/* An amount that has no place in 64 bits is more than any node has. */
-static int64_t read_other(const json_t *value)
-{
-	int64_t amount = 0;
-	return parts_read_units(value, &amount, NULL) < 0 || amount < 0 ? INT64_MAX : amount;
-}
-
 /* The one of that name, made if there is none; NULL where there is no room for it. */
 static struct amount *amount_of(struct amounts *a, const char *name)
 {
@@ -55,7 +42,8 @@ bool others_read(const json_t *list, struct arena *arena, struct amounts *others
 	json_t *value;
 	json_object_foreach(all, name, value)
 	{
-		if (!is_other(name)) {
+		if (strcmp(name, "cpu") == 0 || strcmp(name, "memory") == 0 ||
+			strcmp(name, NAME_GPU_RESOURCE) == 0 || !extra_word_is_sound(name)) {
 			continue;
 		}
 		if (others->items == NULL) {
@@ -66,14 +54,17 @@ bool others_read(const json_t *list, struct arena *arena, struct amounts *others
 			return false;
 		}
 		a->name = arena_strdup(arena, name);
-		a->value = read_other(value);
+		/* One that has no place in 64 bits is more than any node has. */
+		if (parts_read_units(value, &a->value, NULL) < 0 || a->value < 0) {
+			a->value = INT64_MAX;
+		}
 	}
 	return true;
 }
 
 /* --- sums --- */
 
-static int64_t add(int64_t a, int64_t b)
+static int64_t saturating_sum(int64_t a, int64_t b)
 {
 	int64_t sum;
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
@@ -91,13 +82,6 @@ struct basic {
 		.at = offsetof(struct container, member)                                           \
 	}
 
-static int64_t asked(const struct container *c, struct basic basic)
-{
-	const void *member = (const char *)c + basic.at;
-	return basic.other != NULL ? amounts_get(&c->others, basic.other)
-				   : *(const int64_t *)member;
-}
-
 /* As the scheduler: containers and sidecars run together; an init container runs beside the
  * sidecars that were started before it. */
 static int64_t need(const struct pod *pod, struct basic basic)
@@ -105,15 +89,17 @@ static int64_t need(const struct pod *pod, struct basic basic)
 	int64_t running = 0, sidecars = 0, starting = 0;
 	for (uint32_t i = 0; i < pod->container_count; i++) {
 		const struct container *c = &pod->containers[i];
-		int64_t amount = asked(c, basic);
+		const void *member = (const char *)c + basic.at;
+		int64_t amount = basic.other != NULL ? amounts_get(&c->others, basic.other)
+						     : *(const int64_t *)member;
 		if (!c->init || c->sidecar) {
-			running = add(running, amount);
+			running = saturating_sum(running, amount);
 		}
 		if (c->sidecar) {
-			sidecars = add(sidecars, amount);
+			sidecars = saturating_sum(sidecars, amount);
 			starting = larger_of(starting, sidecars);
 		} else if (c->init) {
-			starting = larger_of(starting, add(sidecars, amount));
+			starting = larger_of(starting, saturating_sum(sidecars, amount));
 		}
 	}
 	return larger_of(running, starting);
@@ -147,7 +133,7 @@ static void sum_list(struct pod *pod, const struct amounts *list, bool on_top)
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct amount *a = sum_of(pod, list->items[i].name);
 		if (a != NULL) {
-			a->value = add(on_top ? a->value : 0, list->items[i].value);
+			a->value = saturating_sum(on_top ? a->value : 0, list->items[i].value);
 		}
 	}
 }
@@ -197,8 +183,8 @@ int pod_need_decode(
 	}
 	/* What the API server says in status.qosClass counts more, once it has. */
 	pod->best_effort = sum.cpu_milli == 0 && sum.mem_bytes == 0;
-	pod->cpu_milli = add(sum.cpu_milli, overhead.cpu_milli);
-	pod->mem_bytes = add(sum.mem_bytes, overhead.mem_bytes);
+	pod->cpu_milli = saturating_sum(sum.cpu_milli, overhead.cpu_milli);
+	pod->mem_bytes = saturating_sum(sum.mem_bytes, overhead.mem_bytes);
 	pod->gpus = need(pod, BASIC(gpus));
 	count_others(requests, extra, arena, pod);
 	return 0;

@@ -111,12 +111,6 @@ static struct neighbour_term *add_term(
 
 /* --- topology spread --- */
 
-static bool is_soft(const json_t *constraint)
-{
-	const char *when = decode_find_text(constraint, "whenUnsatisfiable");
-	return text_equals(when, "ScheduleAnyway");
-}
-
 static const struct field spread_fields[] = {
 	FIELD("maxSkew", i32, AT(neighbour_term, max_skew), .required = true),
 	FIELD("minDomains", i32, AT(neighbour_term, min_domains)),
@@ -148,8 +142,10 @@ static void read_spreads(const json_t *spec, struct arena *arena, struct pod *po
 {
 	const json_t *array = decode_find(spec, "topologySpreadConstraints");
 	for (size_t i = 0; i < json_array_size(array); i++) {
-		if (!is_soft(json_array_get(array, i))) {
-			read_spread(json_array_get(array, i), arena, pod);
+		const json_t *constraint = json_array_get(array, i);
+		const char *when = decode_find_text(constraint, "whenUnsatisfiable");
+		if (!text_equals(when, "ScheduleAnyway")) {
+			read_spread(constraint, arena, pod);
 		}
 	}
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "codec/parts.h"
 #include "json/decode.h"
 
 /* The end of a message is where a program says why it ends; a kubelet keeps 4 KiB at most. */

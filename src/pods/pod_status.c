@@ -136,13 +136,6 @@ static int read_sight(const struct container_status *s, struct arena *arena, str
 	return 0;
 }
 
-/* Every container waits like this before its first start. */
-static bool is_normal_wait(const char *reason)
-{
-	return text_empty(reason) || strcmp(reason, "ContainerCreating") == 0 ||
-	       strcmp(reason, "PodInitializing") == 0;
-}
-
 /* What our own program said of its failure: the beginning of a sentence. The log's end, which a
  * kubelet takes where there is none, is JSON. */
 static const char *failure_said(const struct container_status *s, struct arena *arena)
@@ -176,7 +169,9 @@ static int read_trouble(const struct container_status *s, struct arena *arena, s
 	if (decode_text(s->waiting, "reason", &reason, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "state.waiting");
 	}
-	if (!is_normal_wait(reason)) {
+	/* Every container waits like these before its first start. */
+	if (!text_empty(reason) && strcmp(reason, "ContainerCreating") != 0 &&
+		strcmp(reason, "PodInitializing") != 0) {
 		pod->trouble = arena_strdup(arena, reason);
 		explain_trouble(s, arena, pod);
 		return 0;

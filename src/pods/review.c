@@ -19,6 +19,7 @@
 
 #define UID_MAX	  256
 #define PATCH_MAX (2u << 20)
+#define NOTES	  "metadata.annotations/"
 #define TEXT_KEEP (64u << 10) /* memory kept between two requests */
 
 /* --- in --- */
@@ -61,13 +62,6 @@ static const char *refuse(const struct review *r, const json_t *request)
 	return json_is_object(json_object_get(request, "object")) ? NULL : "no object";
 }
 
-/* Groups of Volcano are named by annotations, which struct pod does not carry. */
-static bool has_group_note(const json_t *object)
-{
-	return decode_find(object, "metadata.annotations/scheduling.k8s.io/group-name") != NULL ||
-	       decode_find(object, "metadata.annotations/scheduling.volcano.sh/group-name") != NULL;
-}
-
 /* What Argo CD, Flux, Helm, Fleet, Config Sync and kapp write on what they keep as it is declared.
  * app.kubernetes.io/instance, by which Argo CD 2 knows its own, is on most pods of anybody. */
 static const char *declared_by(const json_t *object)
@@ -106,7 +100,9 @@ static void decode_object_of(struct review *r)
 	r->plain = tenant_plain(r->object, &marks);
 	r->restored = marks.restored;
 	r->unreadable = marks.unreadable;
-	r->group_note = has_group_note(r->plain);
+	/* Groups of Volcano are named by annotations, which struct pod does not carry. */
+	r->group_note = decode_find(r->plain, NOTES "scheduling.k8s.io/group-name") != NULL ||
+			decode_find(r->plain, NOTES "scheduling.volcano.sh/group-name") != NULL;
 	r->declared = declared_by(r->plain);
 	if (pod_review(r->plain, &r->arena, &r->pod, &f) < 0) {
 		r->problem = arena_strdup(&r->arena, f.message);
@@ -127,7 +123,7 @@ static void decode_object_of(struct review *r)
 /* Where the patch does not fit there is none, and the guard judges the container alone. */
 static void debug_object_of(struct review *r, const json_t *old)
 {
-	r->gpu_in = decode_find_text(old, "metadata.annotations/" NOTE_CONTAINER);
+	r->gpu_in = decode_find_text(old, NOTES NOTE_CONTAINER);
 	json_t *after = tenant_debug(r->object, old, &r->void_in);
 	r->patch = (struct str)STR_INIT(PATCH_MAX);
 	if (diff_write(r->object, after, &r->patch)) {
@@ -166,9 +162,7 @@ static int decode(struct review *r, const char *body, size_t size, struct fault 
 	if (!json_is_object(request)) {
 		return fault_set(ret_fault, FAULT_INVALID, "no request");
 	}
-	r->operation = "";
-	r->ns = "";
-	r->user = "";
+	r->operation = r->ns = r->user = "";
 	if (fields_read(request, &request_shape, &r->arena, r, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "request");
 	}

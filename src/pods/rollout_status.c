@@ -129,26 +129,18 @@ static const struct {
 static int read_course(const json_t *root, const char *kind, struct arena *arena, struct raw *r,
 	struct fault *ret_fault)
 {
-	for (size_t i = 0; i < COUNT_OF(readers); i++) {
-		if (!text_equals(readers[i].kind, kind)) {
-			continue;
-		}
-		if (fields_read(root, readers[i].shape, arena, r, ret_fault) < 0) {
-			return -1;
-		}
-		r->standing.course = readers[i].read(r);
+	size_t i = 0;
+	while (i < COUNT_OF(readers) && !text_equals(readers[i].kind, kind)) {
+		i++;
+	}
+	if (i == COUNT_OF(readers)) {
 		return 0;
 	}
+	if (fields_read(root, readers[i].shape, arena, r, ret_fault) < 0) {
+		return -1;
+	}
+	r->standing.course = readers[i].read(r);
 	return 0;
-}
-
-/* What is odd of it is the API server's to refuse. */
-static const struct pod *next_of(const json_t *root, struct arena *arena)
-{
-	struct pod *pod = ARENA_NEW(arena, struct pod);
-	const json_t *template = decode_find(root, "spec.template");
-	bool read = template != NULL && pod_review(template, arena, pod, NULL) == 0;
-	return read ? pod : NULL;
 }
 
 int standing_decode(struct view json, const char *kind, struct arena *arena,
@@ -167,7 +159,12 @@ int standing_decode(struct view json, const char *kind, struct arena *arena,
 		read_course(root, kind, arena, &raw, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "%.63s", kind);
 	}
-	raw.standing.next = next_of(root, arena);
+	struct pod *next = ARENA_NEW(arena, struct pod);
+	const json_t *template = decode_find(root, "spec.template");
+	/* What is odd of it is the API server's to refuse. */
+	if (template != NULL && pod_review(template, arena, next, NULL) == 0) {
+		raw.standing.next = next;
+	}
 	*ret_standing = raw.standing;
 	return 0;
 }

@@ -262,19 +262,14 @@ static int64_t ready_ms(const json_t *pod, struct arena *arena)
 	return 0;
 }
 
-/* What cannot be read is 0, as Kubernetes has it. */
-static int64_t cost_of(const json_t *item)
-{
-	const char *text = decode_find_text(item, "metadata.annotations/" NOTE_DELETION_COST);
-	int64_t cost = 0;
-	bool read = text != NULL && parse_i64(view_of(text), INT32_MIN, INT32_MAX, &cost);
-	return read ? cost : 0;
-}
-
 /* May its ReplicaSet delete this one instead of the old one, once it has both? */
 static void take_cost(struct surge_look *l, const json_t *pod)
 {
-	if (cost_of(pod) <= SURGE_COST) {
+	const char *text = decode_find_text(pod, "metadata.annotations/" NOTE_DELETION_COST);
+	int64_t cost;
+	/* What cannot be read is 0, as Kubernetes has it. */
+	if (text != NULL && parse_i64(view_of(text), INT32_MIN, INT32_MAX, &cost) &&
+		cost <= SURGE_COST) {
 		l->seen.live.cheaper = true;
 		blame_item(l, "Pod", pod);
 	}

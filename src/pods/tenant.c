@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/str.h"
 #include "diff.h"
 #include "tenant_mounts.h"

@@ -5,8 +5,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "model/mutation.h"
-
 /* Does it carry the label of a tenant? */
 bool tenant_is(const json_t *object);
 /* The tenant with no GPU in those of its ephemeral containers that `old` has not: a new reference

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/str.h"
 #include "json/decode.h"
 #include "tenant.h"
@@ -78,12 +77,6 @@ static json_t *mount_entry(const struct mount_edit *row, const char *volume)
 	return entry;
 }
 
-static json_t *volume_entry(const struct mount_edit *row, const char *volume)
-{
-	return json_pack("{s:s, s:{s:s, s:s}}", "name", volume, "hostPath", "path", row->host,
-		"type", "Directory");
-}
-
 bool mounts_add(json_t *spec, json_t *container, const struct mutation *m, json_t *original)
 {
 	if (m->mount_count == 0) {
@@ -98,7 +91,9 @@ bool mounts_add(json_t *spec, json_t *container, const struct mutation *m, json_
 	for (uint32_t i = 0; i < m->mount_count && named; i++) {
 		char name[NAME_ROOM];
 		named = free_name(volumes, m->mounts[i].volume, name);
-		json_array_append_new(volumes, volume_entry(&m->mounts[i], name));
+		json_array_append_new(
+			volumes, json_pack("{s:s, s:{s:s, s:s}}", "name", name, "hostPath", "path",
+					 m->mounts[i].host, "type", "Directory"));
 		json_array_append_new(mounts, mount_entry(&m->mounts[i], name));
 		json_array_append_new(names, json_string(name));
 	}
@@ -189,19 +184,13 @@ static bool put_back(json_t *mounts, const json_t *had)
 	return true;
 }
 
-/* No path is mounted twice, so that no more is put back than there are rows. */
-static bool is_sane(const json_t *original)
-{
-	const json_t *had = json_object_get(original, "mounts");
-	const json_t *names = json_object_get(original, "volumes");
-	return (had == NULL || json_is_array(had)) && json_array_size(had) <= MPS_MOUNTS_COUNT &&
-	       (names == NULL || json_is_array(names));
-}
-
 bool mounts_restore(json_t *container, const json_t *original)
 {
 	const json_t *had = json_object_get(original, "mounts");
-	if (!is_sane(original)) {
+	const json_t *names = json_object_get(original, "volumes");
+	/* No path is mounted twice, so that no more is put back than there are rows. */
+	if ((had != NULL && !json_is_array(had)) || json_array_size(had) > MPS_MOUNTS_COUNT ||
+		(names != NULL && !json_is_array(names))) {
 		return false;
 	}
 	json_t *mounts = json_array_size(had) > 0

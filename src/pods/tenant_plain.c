@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/str.h"
 #include "json/decode.h"
 #include "model/framework.h"

@@ -5,8 +5,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "model/mutation.h"
-
 struct tenant_marks {
 	bool restored;	 /* `original` was followed */
 	bool unreadable; /* there is one, and it makes no sense for this pod */

@@ -5,7 +5,6 @@
 #ifndef PODS_TRIM_H
 #define PODS_TRIM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/str.h"
