@@ -5,8 +5,6 @@
 #ifndef CODEC_DISCOVERY_H
 #define CODEC_DISCOVERY_H
 
-#include <stdbool.h>
-
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "base/str.h"

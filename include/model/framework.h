@@ -3,8 +3,6 @@
 #ifndef MODEL_FRAMEWORK_H
 #define MODEL_FRAMEWORK_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "model/mutation.h"

@@ -4,7 +4,6 @@
 #define MODEL_LABELS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct pair {

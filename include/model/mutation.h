@@ -3,7 +3,6 @@
 #ifndef MODEL_MUTATION_H
 #define MODEL_MUTATION_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/names.h"

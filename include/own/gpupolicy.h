@@ -5,10 +5,6 @@
 #ifndef OWN_GPUPOLICY_H
 #define OWN_GPUPOLICY_H
 
-#include <stddef.h>
-
-#include "base/alloc.h"
-#include "base/fault.h"
 #include "json/fields.h"
 #include "model/policy.h"
 

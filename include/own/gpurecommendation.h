@@ -6,11 +6,6 @@
 #ifndef OWN_GPURECOMMENDATION_H
 #define OWN_GPURECOMMENDATION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/alloc.h"
-#include "base/fault.h"
 #include "json/build.h"
 #include "json/fields.h"
 #include "model/pod.h"

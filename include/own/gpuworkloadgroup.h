@@ -4,11 +4,8 @@
 #define OWN_GPUWORKLOADGROUP_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include "base/alloc.h"
-#include "base/fault.h"
 #include "json/build.h"
 #include "json/fields.h"
 #include "model/group.h"

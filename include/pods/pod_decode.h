@@ -10,7 +10,6 @@
 #define PODS_POD_DECODE_H
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/alloc.h"

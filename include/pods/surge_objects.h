@@ -5,7 +5,6 @@
 #ifndef PODS_SURGE_OBJECTS_H
 #define PODS_SURGE_OBJECTS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

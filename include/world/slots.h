@@ -2,7 +2,6 @@
 #ifndef WORLD_SLOTS_H
 #define WORLD_SLOTS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/vec.h"

@@ -1,8 +1,6 @@
 /* The words of a GPURecommendation, and whether it holds. */
 #include "model/recommendation.h"
 
-#include <string.h>
-
 #include "base/str.h"
 
 static const char *const condition_names[RECOMMENDATION_CONDITIONS] = {

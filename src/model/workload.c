@@ -1,8 +1,6 @@
 /* The key of a workload and the name of its recommendation. */
 #include "model/workload.h"
 
-#include <stdio.h>
-
 #include "base/map.h"
 #include "base/sha256.h"
 #include "base/str.h"

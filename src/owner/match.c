@@ -1,8 +1,6 @@
 /* Does a group take a pod, and which of its workloads is it then? */
 #include "match.h"
 
-#include <stdio.h>
-
 #include "base/sha256.h"
 
 /* With the group's name and a dot it is a target's name, of at most 253. */
