@@ -51,7 +51,4 @@ uint64_t world_policies_version(const struct world *w);
 /* Grows with every change that could matter to policy resolution or its counts. */
 uint64_t world_policy_version(const struct world *w);
 
-/* For tests: recomputes every sum and index. NULL when all agree, else what does not. */
-const char *world_check(const struct world *w);
-
 #endif

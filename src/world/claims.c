@@ -111,20 +111,3 @@ uint64_t world_claims_version(const struct world *w)
 {
 	return w->claims_version;
 }
-
-/* For world_check. */
-bool claims_agree(const struct world *w)
-{
-	size_t named = 0, counted = 0;
-	for (size_t i = 0; i < w->claims.rows.count; i++) {
-		counted += claim_at(w, i)->tenants;
-		if (claim_at(w, i)->tenants == 0) {
-			return false;
-		}
-	}
-	for (size_t i = 0; i < w->pods.count; i++) {
-		bool names = w->pods.items[i] != NULL && w->pods.items[i]->gpu != NULL;
-		named += names ? w->pods.items[i]->gpu->claim_count : 0;
-	}
-	return named == counted && w->claims_unused == 0;
-}

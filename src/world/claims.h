@@ -13,6 +13,5 @@ void claims_take(struct world *w, struct world_gpu *g, const struct pod *pod);
 void claims_leave(struct world *w, struct world_gpu *g);
 void claims_trim(struct world *w);
 void claims_set(struct world *w, const struct change *change);
-bool claims_agree(const struct world *w);
 
 #endif

@@ -114,19 +114,6 @@ void quotas_set(struct world *w, const struct quota *noun)
 	w->version++;
 }
 
-bool quotas_agree(const struct world *w)
-{
-	for (size_t i = 0; i < w->quotas.rows.count; i++) {
-		const struct world_quota *q = quota_at(w, i);
-		struct world_quota sum = {.noun = q->noun};
-		count_all(w, &sum);
-		if (sum.whole_gpus != q->whole_gpus || sum.granted_milli != q->granted_milli) {
-			return false;
-		}
-	}
-	return true;
-}
-
 size_t world_quota_count(const struct world *w)
 {
 	return w->quotas.rows.count;

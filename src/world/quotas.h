@@ -9,6 +9,5 @@ void quotas_init(struct world *w);
 /* Adds (sign 1) or removes (-1) what a pod takes of the quotas that cover it. */
 void quotas_count(struct world *w, const struct world_pod *p, int sign);
 void quotas_set(struct world *w, const struct quota *noun);
-bool quotas_agree(const struct world *w);
 
 #endif

@@ -40,13 +40,3 @@ void slices_set(struct world *w, const struct gpu_slice *s)
 	}
 	w->version++;
 }
-
-/* For world_check. */
-bool slices_agree(const struct world *w)
-{
-	size_t counted = 0;
-	for (size_t i = 0; i < w->nodes.count; i++) {
-		counted += w->nodes.items[i]->dra_slices;
-	}
-	return counted == w->slices.rows.count;
-}

@@ -6,6 +6,5 @@
 
 void slices_init(struct world *w);
 void slices_set(struct world *w, const struct gpu_slice *s);
-bool slices_agree(const struct world *w);
 
 #endif

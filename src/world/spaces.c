@@ -104,26 +104,3 @@ void spaces_least(const struct pod *pod, struct arena *arena, struct pod *ret)
 	ret->extra = (struct extra){0};
 	ret->gpu_image = NULL;
 }
-
-/* For world_check. */
-bool spaces_agree(const struct world *w)
-{
-	size_t kept = 0, counted = 0, cut = 0;
-	for (size_t i = 0; i < w->spaces.rows.count; i++) {
-		const struct table_row *row = w->spaces.rows.items[i];
-		size_t bytes = ((const struct world_space *)(const void *)row)->bytes;
-		kept += bytes;
-		if (bytes == 0 || bytes > SPACE_MAX) {
-			return false;
-		}
-	}
-	for (size_t i = 0; i < w->pods.count; i++) {
-		const struct world_pod *p = w->pods.items[i];
-		if (p != NULL && p->gpu != NULL) {
-			size_t bytes = p->gpu->lean ? 0 : noun_size(p);
-			counted += is_counted(p->ns, bytes) ? bytes : 0;
-			cut += p->gpu->cut ? 1 : 0;
-		}
-	}
-	return kept == counted && cut == w->cut_pods;
-}

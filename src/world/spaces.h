@@ -11,6 +11,5 @@ void spaces_take(struct world *w, const char *ns, size_t bytes);
 void spaces_leave(struct world *w, const char *ns, size_t bytes);
 /* What is kept of a pod for which there is no room. A view of it. */
 void spaces_least(const struct pod *pod, struct arena *arena, struct pod *ret);
-bool spaces_agree(const struct world *w);
 
 #endif

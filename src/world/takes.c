@@ -71,21 +71,6 @@ void takes_release(struct world *w, const struct world_takes *t)
 	slab_free(&w->records, TAKE(w->takes.items[t->slot]), sizeof *t);
 }
 
-bool takes_agree(const struct world *w)
-{
-	size_t named = 0;
-	for (size_t i = 0; i < w->takes.count; i++) {
-		named += w->takes.items[i] != NULL ? w->takes.items[i]->pods : 0;
-	}
-	for (size_t i = 0; i < w->pods.count; i++) {
-		const struct world_pod *p = w->pods.items[i];
-		if (p != NULL && w->takes.items[p->takes->slot] != p->takes) {
-			return false;
-		}
-	}
-	return named == w->pod_count && w->takes_same.count + w->free_takes.count == w->takes.count;
-}
-
 static void count_amount(
 	struct world *w, struct world_uses *u, const struct amount *a, int64_t sign)
 {
@@ -162,61 +147,4 @@ void uses_finish(struct world_uses *u)
 {
 	VEC_FINISH(&u->amounts);
 	VEC_FINISH(&u->ports);
-}
-
-/* For world_check. */
-struct tally {
-	const struct world_uses *uses;
-	struct extra sums; /* with the names and ports of `uses` */
-	uint32_t ports;
-	bool strange; /* a pod takes what is not in the sums at all */
-};
-
-static void tally_pod(struct tally *t, const struct extra *x)
-{
-	for (uint32_t i = 0; i < x->amounts.count; i++) {
-		uint32_t at = 0;
-		while (at < t->sums.amounts.count &&
-			!text_equals(t->sums.amounts.items[at].name, x->amounts.items[i].name)) {
-			at++;
-		}
-		if (at == t->sums.amounts.count) {
-			t->strange = true;
-			return;
-		}
-		t->sums.amounts.items[at].value += summable(x->amounts.items[i].value);
-	}
-	for (uint32_t i = 0; i < x->ports.count; i++) {
-		bool there = false;
-		for (size_t j = 0; j < t->uses->ports.count && !there; j++) {
-			there = host_port_conflicts(&t->uses->ports.items[j], &x->ports.items[i]);
-		}
-		t->strange = t->strange || !there;
-		t->ports++;
-	}
-}
-
-bool uses_agree(const struct world *w, uint32_t node)
-{
-	CLEANUP(arena_finish) struct arena arena = {0};
-	const struct world_uses *u = &w->nodes.items[node]->uses;
-	struct tally t = {.uses = u};
-	t.sums.amounts.count = (uint32_t)u->amounts.count;
-	t.sums.amounts.items = ARENA_ARRAY(&arena, struct amount, u->amounts.count);
-	for (size_t i = 0; i < u->amounts.count; i++) {
-		t.sums.amounts.items[i].name = u->amounts.items[i].name;
-	}
-	for (size_t i = 0; i < w->pods.count; i++) {
-		const struct world_pod *p = w->pods.items[i];
-		if (p != NULL && p->node == node && !world_pod_terminal(p)) {
-			struct extra x = extra_read(p->takes->extra, &arena);
-			tally_pod(&t, &x);
-		}
-	}
-	for (size_t i = 0; i < u->amounts.count; i++) {
-		if (t.sums.amounts.items[i].value != u->amounts.items[i].value) {
-			return false;
-		}
-	}
-	return !t.strange && t.ports == u->ports.count;
 }

@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "model/names.h"
 #include "model/quantity.h"
+#include "../world_check.h"
 
 #define PODS_MAX  64
 #define NODES_MAX 4

@@ -6,6 +6,7 @@
 #include "../kube/fake_wire.h"
 #include "base/cleanup.h"
 #include "model/names.h"
+#include "../world_check.h"
 
 #define CLAIM(more) "{\"metadata\":{\"annotations\":{" more
 #define BOUND_TO(pv)                                                                               \

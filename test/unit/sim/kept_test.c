@@ -12,6 +12,7 @@
 #include "model/names.h"
 #include "record/change.h"
 #include "world/world.h"
+#include "../world_check.h"
 
 #define PODS	   100
 #define PIECE	   60000 /* of a list of numbered words */

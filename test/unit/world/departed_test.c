@@ -4,6 +4,7 @@
 
 #include "model/names.h"
 #include "world/world.h"
+#include "../world_check.h"
 
 static void apply_pod(struct world *w, const struct pod *p)
 {

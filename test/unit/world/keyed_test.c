@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "model/names.h"
 #include "world/world.h"
+#include "../world_check.h"
 
 #define PODS 600
 

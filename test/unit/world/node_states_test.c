@@ -3,6 +3,7 @@
 
 #include "model/names.h"
 #include "world/node_states.h"
+#include "../world_check.h"
 
 static void apply_node(struct world *w, const char *name)
 {

@@ -5,6 +5,7 @@
 #include "model/names.h"
 #include "record/tables.h"
 #include "world/world.h"
+#include "../world_check.h"
 
 #define UID_A "0b0f1a4e-7c1d-4a30-8a11-1e1f8a0c0001"
 #define UID_B "0b0f1a4e-7c1d-4a30-8a11-1e1f8a0c0002"

@@ -6,6 +6,7 @@
 
 #include "base/rand.h"
 #include "model/names.h"
+#include "../world_check.h"
 
 struct what {
 	const char *ns, *name, *uid, *class;

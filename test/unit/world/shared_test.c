@@ -5,6 +5,7 @@
 #include "base/intern.h"
 #include "store.h"
 #include "world/world.h"
+#include "../world_check.h"
 
 static void set_pod(struct world *w, const char *name, const char *uid, int64_t cpu_milli)
 {

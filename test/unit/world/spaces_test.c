@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "model/names.h"
 #include "world/world.h"
+#include "../world_check.h"
 
 #define LABELS 900
 #define LARGE  400

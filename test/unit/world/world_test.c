@@ -5,6 +5,7 @@
 #include "base/rand.h"
 #include "model/names.h"
 #include "world/world.h"
+#include "../world_check.h"
 
 static struct pod make_pod(const char *name, const char *uid, const char *node, int64_t cpu)
 {
