@@ -55,29 +55,19 @@ static struct record_table rows_of(uint32_t first, uint32_t count)
 /* What stands behind the head. */
 static struct record_table change_rest(const struct change *c)
 {
-	switch (c->type) {
-	case CHANGE_SET:
+	static const struct {
+		uint32_t first, count;
+	} rests[CHANGE_RUNTIME + 1] = {
+		[CHANGE_SHARE] = {SHARE_ROWS, 2},
+		[CHANGE_SHUN] = {SHUN_ROW, 1},
+		[CHANGE_RUNTIME] = {RUNTIME_ROW, 1},
+		[CHANGE_HEARD] = {HEARD_ROW, 1},
+	};
+	if (c->type == CHANGE_SET) {
 		ENSURE(c->kind < KIND_ENGINE);
 		return rows_of(NOUN_ROWS + c->kind, 1);
-	case CHANGE_SHARE:
-		return rows_of(SHARE_ROWS, 2);
-	case CHANGE_SHUN:
-		return rows_of(SHUN_ROW, 1);
-	case CHANGE_RUNTIME:
-		return rows_of(RUNTIME_ROW, 1);
-	case CHANGE_HEARD:
-		return rows_of(HEARD_ROW, 1);
-	case CHANGE_GONE:
-	case CHANGE_KEEP:
-	case CHANGE_RELIST_BEGIN:
-	case CHANGE_RELIST_END:
-	case CHANGE_STALE:
-	case CHANGE_FRESH:
-	case CHANGE_LEADER:
-	case CHANGE_REACH:
-		break;
 	}
-	return rows_of(0, 0);
+	return rows_of(rests[c->type].first, rests[c->type].count);
 }
 
 void change_pack(struct str *out, const struct change *c)

@@ -375,31 +375,17 @@ static void row_copy(struct arena *arena, const struct record_row *r, const char
 {
 	struct several all = several_of(r, from);
 	char *items = to + r->at;
-	switch (r->kind) {
-	case ROW_TEXT:
+	if (r->kind == ROW_OWNED || r->kind == ROW_VEC) {
+		BUG("what is owned has no copies");
+	}
+	if (r->kind == ROW_TEXT) {
 		pointer_put(to + r->at, arena_strdup(arena, pointer_at(from + r->at)));
-		return;
-	case ROW_POINTER:
-	case ROW_LIST:
+	} else if (r->kind == ROW_POINTER || r->kind == ROW_LIST) {
 		items = all.count > 0 ? arena_alloc(arena, all.count * r->of->size) : NULL;
 		pointer_put(to + r->at, items);
-		/* fall through */
-	case ROW_PART:
-	case ROW_ARRAY:
-		for (size_t i = 0; i < all.count; i++) {
-			record_copy(
-				arena, r->of, all.items + i * r->of->size, items + i * r->of->size);
-		}
-		return;
-	case ROW_OWNED:
-	case ROW_VEC:
-		BUG("what is owned has no copies");
-	case ROW_BOOL:
-	case ROW_SIGNED:
-	case ROW_NUMBER:
-	case ROW_CHARS:
-	case ROW_ASIDE:
-		return;
+	}
+	for (size_t i = 0; r->of != NULL && i < all.count; i++) {
+		record_copy(arena, r->of, all.items + i * r->of->size, items + i * r->of->size);
 	}
 }
 
@@ -426,30 +412,19 @@ static bool row_equals(const struct record_row *r, const char *a, const char *b)
 {
 	struct several x = several_of(r, a), y = several_of(r, b);
 	bool same = x.count == y.count;
-	switch (r->kind) {
-	case ROW_TEXT:
-	case ROW_OWNED:
+	if (r->kind == ROW_TEXT || r->kind == ROW_OWNED) {
 		return text_equals(pointer_at(a + r->at), pointer_at(b + r->at));
-	case ROW_CHARS:
-		return strcmp(a + r->at, b + r->at) == 0;
-	case ROW_PART:
-	case ROW_ARRAY:
-	case ROW_POINTER:
-	case ROW_LIST:
-	case ROW_VEC:
-		for (size_t i = 0; same && i < x.count; i++) {
-			same = record_equals(
-				r->of, x.items + i * r->of->size, y.items + i * r->of->size);
-		}
-		return same;
-	case ROW_ASIDE:
-		return true;
-	case ROW_BOOL:
-	case ROW_SIGNED:
-	case ROW_NUMBER:
-		return number_at(r, a + r->at) == number_at(r, b + r->at);
 	}
-	return false;
+	if (r->kind == ROW_CHARS) {
+		return strcmp(a + r->at, b + r->at) == 0;
+	}
+	if (r->of == NULL) {
+		return r->kind == ROW_ASIDE || number_at(r, a + r->at) == number_at(r, b + r->at);
+	}
+	for (size_t i = 0; same && i < x.count; i++) {
+		same = record_equals(r->of, x.items + i * r->of->size, y.items + i * r->of->size);
+	}
+	return same;
 }
 
 bool record_equals(const struct record_table *t, const void *a, const void *b)
