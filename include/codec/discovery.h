@@ -13,6 +13,9 @@
 /* For an answer without what is not metadata. */
 #define DISCOVERY_METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
+/* May it stand in a path, as a group, a version or a resource? */
+bool discovery_is_segment(struct view text);
+
 /* /apis/GROUP: the version that it prefers, as in `apps/v1`. */
 MUST_CHECK int discovery_version(
 	struct view json, struct arena *arena, const char **ret_version, struct fault *ret_fault);

@@ -9,30 +9,23 @@
 #define OWNERS_MAX    64
 #define NAME_MAX_OF   253
 
-/* It becomes part of a path. */
-static bool is_segment(const char *text)
+bool discovery_is_segment(struct view text)
 {
-	size_t n = text != NULL ? strlen(text) : 0;
-	for (size_t i = 0; i < n; i++) {
-		char c = text[i];
+	for (size_t i = 0; i < text.n; i++) {
+		char c = text.p[i];
 		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
 			    (c == '.' && i > 0))) {
 			return false;
 		}
 	}
-	return n > 0 && n <= NAME_MAX_OF;
+	return text.n > 0 && text.n <= NAME_MAX_OF;
 }
 
 static bool is_version(const char *text)
 {
 	const char *slash = text != NULL ? strchr(text, '/') : NULL;
-	char group[NAME_MAX_OF + 1];
-	if (slash == NULL || slash - text > NAME_MAX_OF) {
-		return false;
-	}
-	memcpy(group, text, (size_t)(slash - text));
-	group[slash - text] = '\0';
-	return is_segment(group) && is_segment(slash + 1);
+	return slash != NULL && discovery_is_segment((struct view){text, (size_t)(slash - text)}) &&
+	       discovery_is_segment(view_of(slash + 1));
 }
 
 int discovery_version(
@@ -57,7 +50,7 @@ static bool is_it(const json_t *resource, const char *kind, const char **ret_nam
 	const char *found = json_string_value(json_object_get(resource, "kind"));
 	*ret_name = json_string_value(json_object_get(resource, "name"));
 	/* pods/status is of the kind Pod, too. */
-	return text_equals(found, kind) && is_segment(*ret_name) &&
+	return text_equals(found, kind) && discovery_is_segment(view_of(*ret_name)) &&
 	       json_is_true(json_object_get(resource, "namespaced"));
 }
 

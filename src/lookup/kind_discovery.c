@@ -147,18 +147,6 @@ int64_t kinds_deadline(const struct kinds *k)
 
 /* --- looking --- */
 
-/* It becomes part of a path. */
-static bool is_group(struct view group)
-{
-	bool good = group.n > 0 && group.n <= NAME_MAX_OF && group.p[0] != '.';
-	for (size_t i = 0; i < group.n; i++) {
-		char c = group.p[i];
-		good = good &&
-		       ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.');
-	}
-	return good;
-}
-
 static struct row *kind_row(const struct kinds *k, struct view group, const char *kind)
 {
 	for (size_t i = 0; i < k->rows.count; i++) {
@@ -175,7 +163,8 @@ enum kinds_answer kinds_find(
 {
 	struct row *r = kind_row(k, group, kind);
 	if (r == NULL) {
-		if (k->rows.count >= KINDS_MAX || !is_group(group) || strlen(kind) > NAME_MAX_OF) {
+		if (k->rows.count >= KINDS_MAX || !discovery_is_segment(group) ||
+			strlen(kind) > NAME_MAX_OF) {
 			return KINDS_UNKNOWN;
 		}
 		r = xcalloc(1, sizeof *r);

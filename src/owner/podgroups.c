@@ -120,32 +120,18 @@ static void podgroups_remove_unmarked(struct podgroups *g)
 
 void podgroups_apply(struct podgroups *g, const struct change *c)
 {
-	switch (c->type) {
-	case CHANGE_SET:
+	if (c->type == CHANGE_SET) {
 		podgroup_set(g, c->pod_group);
-		return;
-	case CHANGE_GONE:
-	case CHANGE_KEEP: /* it cannot be read, and may be another one by now */
+	} else if (c->type == CHANGE_GONE || c->type == CHANGE_KEEP) {
+		/* What cannot be read may be another one by now. */
 		podgroup_forget(g, c->ns, c->name);
-		return;
-	case CHANGE_RELIST_BEGIN:
+	} else if (c->type == CHANGE_RELIST_BEGIN) {
 		g->mark++;
-		return;
-	case CHANGE_RELIST_END:
+	} else if (c->type == CHANGE_RELIST_END) {
 		podgroups_remove_unmarked(g);
 		g->stale = false;
-		return;
-	case CHANGE_STALE:
-	case CHANGE_FRESH:
+	} else if (c->type == CHANGE_STALE || c->type == CHANGE_FRESH) {
 		g->stale = c->type == CHANGE_STALE;
-		return;
-	case CHANGE_LEADER:
-	case CHANGE_REACH:
-	case CHANGE_SHARE:
-	case CHANGE_SHUN:
-	case CHANGE_HEARD:
-	case CHANGE_RUNTIME:
-		return;
 	}
 }
 
