@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/table.h"
+#include "base/tally.h"
 #include "codec/discovery.h"
 #include "kind_discovery.h"
 
@@ -33,12 +33,6 @@ struct record {
 	char texts[];
 };
 
-/* A namespace, and how many of its objects are known. */
-struct space {
-	struct table_row row; /* the name is the namespace, owned */
-	size_t records;
-};
-
 struct owners {
 	struct kube *kube;
 	struct kinds *kinds; /* owned */
@@ -47,7 +41,7 @@ struct owners {
 		VEC_FIELDS(struct record *); /* owned */
 	} records;
 	struct map by_name;
-	struct table spaces; /* struct space */
+	struct tally spaces; /* objects that are known, by namespace */
 	struct {
 		VEC_FIELDS(struct arena);
 	} former; /* of what was handed out and is not known any more: until the next step */
@@ -86,27 +80,6 @@ static void owner_record_free(struct record *r)
 	free(r);
 }
 
-/* --- how many a namespace has --- */
-
-static void space_drop(void *data, struct table_row *row)
-{
-	(void)data;
-	free((char *)(uintptr_t)row->name);
-	free(row);
-}
-
-static struct space *space_of(struct owners *o, const char *ns)
-{
-	struct table_row *known = table_find(&o->spaces, "", ns);
-	if (known != NULL) {
-		return (struct space *)(void *)known;
-	}
-	struct space *made = xcalloc(1, sizeof *made);
-	made->row = (struct table_row){.ns = "", .name = xstrdup(ns)};
-	table_add(&o->spaces, &made->row);
-	return made;
-}
-
 static void drop_former(struct owners *o)
 {
 	for (size_t i = 0; i < o->former.count; i++) {
@@ -125,7 +98,7 @@ static void owners_destroy(void *self)
 	}
 	VEC_FINISH(&o->records);
 	map_finish(&o->by_name);
-	table_finish(&o->spaces);
+	tally_finish(&o->spaces);
 	kinds_destroy(o->kinds);
 	free(o);
 }
@@ -236,8 +209,7 @@ static struct record *owner_record_create(const struct record_key *key)
 static struct record *owner_record_add(
 	struct owners *o, const struct record_key *key, uint64_t hash)
 {
-	struct space *space = o->records.count < OWNERS_MAX ? space_of(o, key->ns) : NULL;
-	if (space == NULL || space->records >= OWNERS_SPACE_MAX) {
+	if (o->records.count >= OWNERS_MAX || tally_get(&o->spaces, key->ns) >= OWNERS_SPACE_MAX) {
 		return NULL;
 	}
 	struct record *r = owner_record_create(key);
@@ -248,7 +220,7 @@ static struct record *owner_record_add(
 	r->answer = OWNER_LATER;
 	VEC_PUSH(&o->records, r);
 	map_put(&o->by_name, hash, (uint32_t)o->records.count - 1);
-	space->records++;
+	tally_add(&o->spaces, r->ns, 1);
 	o->deadline = 0;
 	return r;
 }
@@ -324,23 +296,16 @@ static void drop_unused_owners(struct owners *o, int64_t now)
 {
 	size_t kept = 0;
 	map_clear(&o->by_name);
-	o->spaces.mark++;
-	for (size_t i = 0; i < o->spaces.rows.count; i++) {
-		((struct space *)(void *)o->spaces.rows.items[i])->records = 0;
-	}
 	for (size_t i = 0; i < o->records.count; i++) {
 		struct record *r = o->records.items[i];
 		if (now - r->used_at > UNUSED_MS) {
+			tally_take(&o->spaces, r->ns, 1);
 			owner_record_free(r);
 			continue;
 		}
 		o->records.items[kept] = r;
 		map_put(&o->by_name, r->hash, (uint32_t)kept++);
-		struct space *space = space_of(o, r->ns);
-		space->records++;
-		space->row.mark = o->spaces.mark;
 	}
-	table_sweep(&o->spaces);
 	o->records.count = kept;
 	o->sweep_at = now + SWEEP_MS;
 }
@@ -422,7 +387,7 @@ struct owners *owners_create(struct kube *kube)
 	o->port = (struct owner_port){o, owner_above, version};
 	o->known = (struct owner_port){o, owner_known, version};
 	map_init(&o->by_name, owner_record_same, o);
-	table_init(&o->spaces, space_drop, o);
+	tally_init(&o->spaces);
 	o->tokens_ms = BURST_MS;
 	o->filled_at = clock_mono(kube_clock(kube));
 	return o;

@@ -6,30 +6,11 @@
  * never placed, and what it holds already stays its own. */
 #include "spaces.h"
 
-#include <stdlib.h>
-
 #include "model/names.h"
 #include "nouns.h"
 
 #define NOUN_SMALL ((size_t)4 << 10)
 #define SPACE_MAX  ((size_t)8 << 20)
-
-static void space_drop(void *data, struct table_row *row)
-{
-	struct world *w = data;
-	intern_release(w->words, row->name);
-	free(row);
-}
-
-void spaces_init(struct world *w)
-{
-	table_init(&w->spaces, space_drop, w);
-}
-
-static struct world_space *space_find(const struct world *w, const char *ns)
-{
-	return (struct world_space *)(void *)table_find(&w->spaces, "", ns);
-}
 
 static bool is_counted(const char *ns, size_t bytes)
 {
@@ -38,34 +19,20 @@ static bool is_counted(const char *ns, size_t bytes)
 
 bool spaces_have_room(const struct world *w, const char *ns, size_t bytes)
 {
-	const struct world_space *space = space_find(w, ns);
-	size_t taken = space != NULL ? space->bytes : 0;
-	return !is_counted(ns, bytes) || taken + bytes <= SPACE_MAX;
+	return !is_counted(ns, bytes) || tally_get(&w->spaces, ns) + bytes <= SPACE_MAX;
 }
 
 void spaces_take(struct world *w, const char *ns, size_t bytes)
 {
-	if (!is_counted(ns, bytes)) {
-		return;
+	if (is_counted(ns, bytes)) {
+		tally_add(&w->spaces, ns, bytes);
 	}
-	struct world_space *space = space_find(w, ns);
-	if (space == NULL) {
-		space = xcalloc(1, sizeof *space);
-		space->row = (struct table_row){.ns = "", .name = intern_add(w->words, ns)};
-		table_add(&w->spaces, &space->row);
-	}
-	space->bytes += bytes;
 }
 
 void spaces_leave(struct world *w, const char *ns, size_t bytes)
 {
-	if (!is_counted(ns, bytes)) {
-		return;
-	}
-	struct world_space *space = space_find(w, ns);
-	space->bytes -= bytes;
-	if (space->bytes == 0) {
-		table_remove(&w->spaces, &space->row);
+	if (is_counted(ns, bytes)) {
+		tally_take(&w->spaces, ns, bytes);
 	}
 }
 

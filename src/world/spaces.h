@@ -5,7 +5,6 @@
 #include "store.h"
 
 /* What is kept of large pods, by namespace. `bytes` as noun_size. */
-void spaces_init(struct world *w);
 bool spaces_have_room(const struct world *w, const char *ns, size_t bytes);
 void spaces_take(struct world *w, const char *ns, size_t bytes);
 void spaces_leave(struct world *w, const char *ns, size_t bytes);

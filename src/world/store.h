@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "base/slab.h"
 #include "base/str.h"
-#include "base/table.h"
+#include "base/tally.h"
 #include "base/vec.h"
 #include "missed.h"
 #include "world/node_states.h"
@@ -17,11 +17,6 @@
 struct world_slice {
 	struct table_row row; /* the name is interned */
 	uint32_t node;
-};
-
-struct world_space {
-	struct table_row row; /* the name is the namespace, interned */
-	size_t bytes;	      /* of its large pods, as they are packed before they are squeezed */
 };
 
 /* Labels that ordinary pods of a namespace ever carried. */
@@ -82,7 +77,7 @@ struct world {
 	struct table quotas;	 /* struct world_quota; only those that bound GPUs */
 	struct table slices;	 /* struct world_slice */
 	struct table claims;	 /* struct world_claim */
-	struct table spaces;	 /* struct world_space; only those with large pods */
+	struct tally spaces;	 /* by namespace: bytes of large pods before they are squeezed */
 	size_t cut_pods;	 /* GPU pods of which something was left out */
 	/* struct sighting; apart from namespaces: these are no part of what is saved */
 	struct table sightings;

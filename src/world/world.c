@@ -28,7 +28,7 @@ struct world *world_create(void)
 	namespaces_init(w);
 	quotas_init(w);
 	claims_init(w);
-	spaces_init(w);
+	tally_init(&w->spaces);
 	slices_init(w);
 	sightings_init(w);
 	return w;
@@ -43,7 +43,7 @@ void world_destroy(struct world *w)
 	table_finish(&w->departed);
 	objects_finish(w);
 	table_finish(&w->claims);
-	table_finish(&w->spaces);
+	tally_finish(&w->spaces);
 	table_finish(&w->sightings);
 	missed_finish(w);
 	bits_finish(&w->changed);

@@ -45,9 +45,8 @@ static bool is_counted(const char *ns, size_t bytes)
 static bool spaces_agree(const struct world *w)
 {
 	size_t kept = 0, counted = 0, cut = 0;
-	for (size_t i = 0; i < w->spaces.rows.count; i++) {
-		const struct table_row *row = w->spaces.rows.items[i];
-		size_t bytes = ((const struct world_space *)(const void *)row)->bytes;
+	for (size_t i = 0; i < w->spaces.rows.rows.count; i++) {
+		size_t bytes = tally_get(&w->spaces, w->spaces.rows.rows.items[i]->name);
 		kept += bytes;
 		if (bytes == 0 || bytes > SPACE_MAX) {
 			return false;
@@ -79,14 +78,14 @@ static bool takes_agree(const struct world *w)
 	return named == w->pod_count && w->takes_same.count + w->free_takes.count == w->takes.count;
 }
 
-struct tally {
+struct use_tally {
 	const struct world_uses *uses;
 	struct extra sums; /* with the names and ports of `uses` */
 	uint32_t ports;
 	bool strange; /* a pod takes what is not in the sums at all */
 };
 
-static void tally_pod(struct tally *t, const struct extra *x)
+static void tally_pod(struct use_tally *t, const struct extra *x)
 {
 	for (uint32_t i = 0; i < x->amounts.count; i++) {
 		uint32_t at = 0;
@@ -114,7 +113,7 @@ static bool uses_agree(const struct world *w, uint32_t node)
 {
 	CLEANUP(arena_finish) struct arena arena = {0};
 	const struct world_uses *u = &w->nodes.items[node]->uses;
-	struct tally t = {.uses = u};
+	struct use_tally t = {.uses = u};
 	t.sums.amounts.count = (uint32_t)u->amounts.count;
 	t.sums.amounts.items = ARENA_ARRAY(&arena, struct amount, u->amounts.count);
 	for (size_t i = 0; i < u->amounts.count; i++) {
