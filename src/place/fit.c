@@ -44,7 +44,7 @@ static bool tolerates_all(const struct pod *pod, const struct node *n, const cha
 	return true;
 }
 
-static bool selects_node(const struct pod *pod, const struct node *n)
+bool place_node_selected(const struct pod *pod, const struct node *n)
 {
 	return pairs_contain(&n->labels, &pod->node_selector) &&
 	       (pod->node_term_count == 0 || node_terms_match(pod->node_terms, pod->node_term_count,
@@ -183,11 +183,6 @@ static enum unfit room_unfit(const struct place_node *n, const struct pod *pod)
 	return pod->mem_bytes > 0 && n->free_mem_bytes < pod->mem_bytes ? UNFIT_MEMORY : UNFIT_NONE;
 }
 
-bool place_node_selected(const struct pod *pod, const struct node *n)
-{
-	return selects_node(pod, n);
-}
-
 bool place_node_tolerated(const struct pod *pod, const struct node *n)
 {
 	const char *what;
@@ -197,7 +192,7 @@ bool place_node_tolerated(const struct pod *pod, const struct node *n)
 bool place_node_suits(const struct pod *pod, const struct node *n)
 {
 	const char *what;
-	return !pod->too_complex && selects_node(pod, n) && tolerates_all(pod, n, &what);
+	return !pod->too_complex && place_node_selected(pod, n) && tolerates_all(pod, n, &what);
 }
 
 enum unfit fit_lasting(
@@ -210,7 +205,7 @@ enum unfit fit_lasting(
 		!pairs_contain(&n->noun->labels, &n->runtime->selector)) {
 		return UNFIT_RUNTIME;
 	}
-	if (r->pod->too_complex || !selects_node(r->pod, n->noun)) {
+	if (r->pod->too_complex || !place_node_selected(r->pod, n->noun)) {
 		return UNFIT_SELECTOR;
 	}
 	if (!tolerates_all(r->pod, n->noun, ret_what)) {
@@ -252,32 +247,26 @@ enum unfit place_unfit(const struct snapshot *s, const struct place_request *r,
 	return cause;
 }
 
-static int64_t capacity_cpu(const struct place_node *n, bool mps)
+/* Gives back (sign 1) or takes (-1). */
+static void capacity_move(struct place_node *n, bool mps, int sign)
 {
-	return (mps ? CAPACITY_MPS_CPU_MILLI : CAPACITY_CPU_MILLI) +
-	       (n->runtime != NULL ? n->runtime->cpu_milli : 0);
-}
-
-static int64_t capacity_mem(const struct place_node *n, bool mps)
-{
-	return (mps ? CAPACITY_MPS_MEM_BYTES : CAPACITY_MEM_BYTES) +
-	       (n->runtime != NULL ? n->runtime->mem_bytes : 0);
+	const struct runtime_class none = {0}, *overhead = n->runtime != NULL ? n->runtime : &none;
+	int64_t cpu = mps ? CAPACITY_MPS_CPU_MILLI : CAPACITY_CPU_MILLI;
+	int64_t mem = mps ? CAPACITY_MPS_MEM_BYTES : CAPACITY_MEM_BYTES;
+	n->free_gpus += sign;
+	n->free_slots += sign;
+	n->free_cpu_milli += sign * (cpu + overhead->cpu_milli);
+	n->free_mem_bytes += sign * (mem + overhead->mem_bytes);
 }
 
 void place_reserve_capacity(struct place_node *n, bool mps)
 {
-	n->free_gpus--;
-	n->free_slots--;
-	n->free_cpu_milli -= capacity_cpu(n, mps);
-	n->free_mem_bytes -= capacity_mem(n, mps);
+	capacity_move(n, mps, -1);
 }
 
 void place_return_capacity(struct place_node *n, bool mps)
 {
-	n->free_gpus++;
-	n->free_slots++;
-	n->free_cpu_milli += capacity_cpu(n, mps);
-	n->free_mem_bytes += capacity_mem(n, mps);
+	capacity_move(n, mps, 1);
 }
 
 void place_survey(
