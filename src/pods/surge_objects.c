@@ -452,22 +452,18 @@ static const struct field item_fields[] = {
 };
 static const struct shape item_shape = {.fields = item_fields, .count = COUNT_OF(item_fields)};
 
-static int take_item(
-	struct surge_look *l, enum surge_source source, const json_t *item, struct fault *ret_fault)
-{
-	static int (*const takes[SURGE_SOURCES])(struct surge_look * look, enum surge_source from,
-		const json_t *one, struct fault *fault) = {
-		[SURGE_PODS] = take_pod,
-		[SURGE_SETS] = take_claimer,
-		[SURGE_REPLICATION_CONTROLLERS] = take_claimer,
-		[SURGE_STATEFUL_SETS] = take_claimer,
-		[SURGE_DAEMON_SETS] = take_claimer,
-		[SURGE_JOBS] = take_claimer,
-		[SURGE_SCALERS] = take_scaler,
-		[SURGE_BUDGETS] = take_budget,
-	};
-	return takes[source](l, source, item, ret_fault);
-}
+/* By the source of a list: takes one of its elements. */
+static int (*const takes_item[SURGE_SOURCES])(struct surge_look *l, enum surge_source source,
+	const json_t *item, struct fault *ret_fault) = {
+	[SURGE_PODS] = take_pod,
+	[SURGE_SETS] = take_claimer,
+	[SURGE_REPLICATION_CONTROLLERS] = take_claimer,
+	[SURGE_STATEFUL_SETS] = take_claimer,
+	[SURGE_DAEMON_SETS] = take_claimer,
+	[SURGE_JOBS] = take_claimer,
+	[SURGE_SCALERS] = take_scaler,
+	[SURGE_BUDGETS] = take_budget,
+};
 
 struct walk {
 	struct surge_look *look;
@@ -481,7 +477,7 @@ static bool on_item(void *data, struct view type, const char *json, size_t n)
 	struct walk *w = data;
 	(void)type;
 	return decode_parse(json, n, DECODE_MEND, &root, &w->fault) == 0 &&
-	       take_item(w->look, w->source, root, &w->fault) == 0;
+	       takes_item[w->source](w->look, w->source, root, &w->fault) == 0;
 }
 
 static void on_oversize(void *data)

@@ -13,80 +13,60 @@
 /* The API server takes no longer name. */
 #define NAME_LENGTH_MAX 253
 
-static void missed_drop(struct world *w, size_t i)
+static void missed_drop(void *data, struct table_row *row)
 {
-	intern_release(w->words, w->missed.items[i].ns);
-	free(w->missed.items[i].name);
-	VEC_REMOVE_SWAP(&w->missed, i);
+	struct world *w = data;
+	free(row);
 	w->version++;
+}
+
+void missed_init(struct world *w)
+{
+	table_init(&w->missed, missed_drop, w);
 }
 
 static void missed_add(struct world *w, const char *ns, const char *name)
 {
-	VEC_PUSH(&w->missed, ((struct missed){.ns = intern_add(w->words, ns),
-				     .name = name != NULL ? xstrdup(name) : NULL,
-				     .mark = w->sync[KIND_POD].mark}));
+	size_t n = strlen(ns) + 1, m = strlen(name) + 1;
+	struct missed *made = xcalloc(1, sizeof *made + n + m);
+	memcpy(made->text, ns, n);
+	memcpy(made->text + n, name, m);
+	made->row = (struct table_row){.ns = made->text, .name = made->text + n};
+	table_add(&w->missed, &made->row);
 	w->version++;
-}
-
-static void drop_all_of(struct world *w, const char *ns)
-{
-	for (size_t i = w->missed.count; i-- > 0;) {
-		if (strcmp(w->missed.items[i].ns, ns) == 0) {
-			missed_drop(w, i);
-		}
-	}
 }
 
 void missed_note(struct world *w, const char *ns, const char *name)
 {
-	const char *known = intern_find(w->words, ns);
-	const size_t length = strlen(name);
-	bool any = length == 0 || length > NAME_LENGTH_MAX;
-	unsigned names = 0;
-	vec_for_each (struct missed, m, &w->missed) {
-		bool same_ns = m->ns == known;
-		if (same_ns && (m->name == NULL || strcmp(m->name, name) == 0)) {
-			m->mark = w->sync[KIND_POD].mark;
-			return;
-		}
-		names += same_ns;
+	size_t names = 0;
+	name = strlen(name) > NAME_LENGTH_MAX ? "" : name;
+	struct table_row *known = table_find(&w->missed, ns, "");
+	known = known != NULL ? known : table_find(&w->missed, ns, name);
+	if (known != NULL) {
+		known->mark = w->missed.mark;
+		return;
 	}
-	if (any || names >= NAMES_MAX) {
-		drop_all_of(w, ns);
-		name = NULL;
+	for (size_t i = 0; i < w->missed.rows.count; i++) {
+		names += strcmp(w->missed.rows.items[i]->ns, ns) == 0;
+	}
+	if (name[0] == '\0' || names >= NAMES_MAX) {
+		name = "";
+		for (size_t i = w->missed.rows.count; i-- > 0;) {
+			if (strcmp(w->missed.rows.items[i]->ns, ns) == 0) {
+				table_remove(&w->missed, w->missed.rows.items[i]);
+			}
+		}
 	}
 	missed_add(w, ns, name);
 }
 
-/* Called for every pod event, so the namespace is compared by its interned address. */
+/* Called for every pod event. */
 void missed_forget(struct world *w, const char *ns, const char *name)
 {
-	const char *known = w->missed.count > 0 ? intern_find(w->words, ns) : NULL;
-	for (size_t i = 0; i < w->missed.count && known != NULL; i++) {
-		const struct missed *m = &w->missed.items[i];
-		if (m->ns == known && m->name != NULL && strcmp(m->name, name) == 0) {
-			missed_drop(w, i);
-			return;
-		}
+	struct table_row *row = w->missed.rows.count > 0 ? table_find(&w->missed, ns, name) : NULL;
+	if (row != NULL) {
+		table_remove(&w->missed, row);
 	}
-}
-
-void missed_sweep(struct world *w, uint32_t mark)
-{
-	for (size_t i = w->missed.count; i-- > 0;) {
-		if (w->missed.items[i].mark != mark) {
-			missed_drop(w, i);
-		}
-	}
-}
-
-void missed_finish(struct world *w)
-{
-	while (w->missed.count > 0) {
-		missed_drop(w, w->missed.count - 1);
-	}
-	VEC_FINISH(&w->missed);
 }
 
 void world_missed(struct world *w, enum kind kind)

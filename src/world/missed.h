@@ -2,26 +2,22 @@
 #ifndef WORLD_MISSED_H
 #define WORLD_MISSED_H
 
-#include <stdint.h>
-
+#include "base/table.h"
 #include "model/change.h"
 
 struct world;
 
 struct missed {
-	const char *ns; /* interned */
-	char *name;	/* owned; NULL: any pod of the namespace may be there */
-	uint32_t mark;	/* of the relist that met it last */
+	struct table_row row; /* without a name any pod of the namespace may be there */
+	char text[];	      /* namespace, NUL, name, NUL */
 };
 
 /* An object is there that is not known here, nor what it is called. */
 void world_missed(struct world *w, enum kind kind);
 
+void missed_init(struct world *w);
 /* Without a name it may be any pod of the namespace. */
 void missed_note(struct world *w, const char *ns, const char *name);
 void missed_forget(struct world *w, const char *ns, const char *name);
-/* Pods that the relist `mark` has not met are gone. */
-void missed_sweep(struct world *w, uint32_t mark);
-void missed_finish(struct world *w);
 
 #endif

@@ -515,7 +515,7 @@ void pods_sweep(struct world *w, uint32_t mark)
 			pod_remove(w, i, false);
 		}
 	}
-	missed_sweep(w, mark);
+	table_sweep(&w->missed);
 }
 
 void pods_finish(struct world *w)

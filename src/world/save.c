@@ -223,9 +223,10 @@ static void save_marks(const struct saver *s, enum kind kind)
 static void save_missed(const struct saver *s, bool met)
 {
 	const struct sync_state *pods = &s->w->sync[KIND_POD];
-	vec_for_each (const struct missed, m, &s->w->missed) {
-		if ((pods->relisting && m->mark == pods->mark) == met) {
-			tell_name(s, CHANGE_KEEP, KIND_POD, m->ns, m->name != NULL ? m->name : "");
+	for (size_t i = 0; i < s->w->missed.rows.count; i++) {
+		const struct table_row *row = s->w->missed.rows.items[i];
+		if ((pods->relisting && row->mark == pods->mark) == met) {
+			tell_name(s, CHANGE_KEEP, KIND_POD, row->ns, row->name);
 		}
 	}
 }

@@ -61,9 +61,7 @@ struct world {
 	struct bits changed;   /* slots, as world_changed_pods has it */
 	uint64_t policies_version;
 	struct table departed; /* struct world_departed, by uid */
-	struct {
-		VEC_FIELDS(struct missed);
-	} missed;
+	struct table missed;   /* struct missed */
 	struct {
 		VEC_FIELDS(struct world_node *); /* owned */
 	} nodes;

@@ -24,6 +24,7 @@ struct world *world_create(void)
 	w->scratch = w->squeezed = (struct str)STR_INIT(SCRATCH_MAX);
 	pods_init(w);
 	departed_init(w);
+	missed_init(w);
 	objects_init(w);
 	namespaces_init(w);
 	quotas_init(w);
@@ -45,7 +46,7 @@ void world_destroy(struct world *w)
 	table_finish(&w->claims);
 	tally_finish(&w->spaces);
 	table_finish(&w->sightings);
-	missed_finish(w);
+	table_finish(&w->missed);
 	bits_finish(&w->changed);
 	str_finish(&w->scratch);
 	str_finish(&w->squeezed);
@@ -58,7 +59,9 @@ static void kind_relist_begin(struct world *w, enum kind kind)
 	w->sync[kind].relisting = true;
 	w->sync[kind].mark++;
 	w->sync[kind].blind_now = false;
-	struct table *t = kind == KIND_NAMESPACE ? &w->namespaces : table_of(w, kind);
+	struct table *t = kind == KIND_POD	   ? &w->missed
+			  : kind == KIND_NAMESPACE ? &w->namespaces
+						   : table_of(w, kind);
 	if (t != NULL) {
 		t->mark = w->sync[kind].mark;
 	}
@@ -146,16 +149,14 @@ bool world_blind(const struct world *w, enum kind kind)
 bool world_pod_unread(const struct world *w, const char *ns, const char *name)
 {
 	if (world_blind(w, KIND_POD) || ns == NULL) {
-		return world_blind(w, KIND_POD) || w->missed.count > 0;
+		return world_blind(w, KIND_POD) || w->missed.rows.count > 0;
 	}
-	const char *known = intern_find(w->words, ns);
-	vec_for_each (const struct missed, m, &w->missed) {
-		if (m->ns == known &&
-			(name == NULL || m->name == NULL || strcmp(m->name, name) == 0)) {
-			return true;
-		}
+	bool found = name != NULL && (table_find(&w->missed, ns, name) != NULL ||
+					     table_find(&w->missed, ns, "") != NULL);
+	for (size_t i = 0; name == NULL && !found && i < w->missed.rows.count; i++) {
+		found = strcmp(w->missed.rows.items[i]->ns, ns) == 0;
 	}
-	return false;
+	return found;
 }
 
 bool world_all_synced(const struct world *w)
