@@ -218,17 +218,12 @@ static enum kind kind_at(const struct survey *s)
 	return lists[s->at - COUNT_OF(questions)];
 }
 
-static void report_kind_change(struct survey *s, enum change_type type)
-{
-	struct change c = {.type = type, .kind = kind_at(s)};
-	report_apply(s->config.report, &c);
-}
-
 static void on_survey_begin(void *data)
 {
 	struct survey *s = data;
+	struct change c = {.type = CHANGE_RELIST_BEGIN, .kind = kind_at(s)};
 	s->unread = 0;
-	report_kind_change(s, CHANGE_RELIST_BEGIN);
+	report_apply(s->config.report, &c);
 }
 
 static void on_survey_object(void *data, const char *json, size_t n)
@@ -270,33 +265,22 @@ static void list_kind(struct survey *s)
 	}
 }
 
-/* Who may not list it everywhere may list his own. */
-static bool would_narrow(const struct survey *s, const struct fault *f)
-{
-	return f->status == 403 && !s->narrowed && s->config.only == NULL &&
-	       (kind_at(s) == KIND_POD || kind_at(s) == KIND_RECOMMENDATION);
-}
-
-/* Few clusters have PodGroups, and who may not list what is not there is forbidden to. A pod of one
- * that is not known is told as such. */
-static bool lacks_groups(const struct survey *s, const struct fault *f)
-{
-	return kind_at(s) == KIND_POD_GROUP && (f->kind == FAULT_NOT_FOUND || f->status == 403);
-}
-
 static void finish_list(struct survey *s, const struct fault *f)
 {
 	struct report *r = s->config.report;
 	const char *what = s->listed.resource;
 	tally_answer(s, f);
 	if (f->kind == FAULT_NONE) {
-		report_kind_change(s, CHANGE_RELIST_END);
+		report_apply(r, &(struct change){.type = CHANGE_RELIST_END, .kind = kind_at(s)});
 	}
 	if (f->kind == FAULT_NONE && s->narrowed) {
 		report_gap(r, "cannot list %s in all namespaces: forbidden; shown: namespace %s",
 			what, s->config.own);
 		report_limit(r, kind_at(s), s->config.own);
-	} else if (lacks_groups(s, f)) {
+	} else if (kind_at(s) == KIND_POD_GROUP &&
+		   (f->kind == FAULT_NOT_FOUND || f->status == 403)) {
+		/* Few clusters have PodGroups, and who may not list what is not there is forbidden
+		 * to. A pod of one that is not known is told as such. */
 		return;
 	} else if (f->kind == FAULT_NOT_FOUND) {
 		report_gap(r, "there is no kind %s here", what);
@@ -313,7 +297,9 @@ static void on_listed(void *data, const struct fault *fault)
 	struct survey *s = data;
 	struct fault f = *fault;
 	lister_destroy(TAKE(s->lister));
-	bool narrow = would_narrow(s, &f);
+	/* Who may not list it everywhere may list his own. */
+	bool narrow = f.status == 403 && !s->narrowed && s->config.only == NULL &&
+		      (kind_at(s) == KIND_POD || kind_at(s) == KIND_RECOMMENDATION);
 	if (narrow && kube_is_label(s->config.own)) {
 		s->narrowed = true;
 		list_kind(s);

@@ -65,15 +65,6 @@ static bool annotation_is_unseen(const char *key)
 	return !view_starts_with(view_of(key), NAME_PREFIX);
 }
 
-static bool has_foreign_note(const struct group_rule *rule)
-{
-	bool found = false;
-	for (uint32_t i = 0; i < rule->notes.count; i++) {
-		found = found || annotation_is_unseen(rule->notes.items[i].key);
-	}
-	return found;
-}
-
 static bool rule_refuse(struct group *g, const char *reason, const char *problem)
 {
 	g->reason = reason;
@@ -81,10 +72,11 @@ static bool rule_refuse(struct group *g, const char *reason, const char *problem
 	return false;
 }
 
+/* The suffix is one at the end. */
 static bool compile_one(struct group *g, struct pattern *p, const char *text, const char *where)
 {
 	struct fault f = {0};
-	if (pattern_compile(p, text, false, &f) == 0) {
+	if (pattern_compile(p, text, p == &g->suffix, &f) == 0) {
 		return true;
 	}
 	return rule_refuse(g, "BadRegex",
@@ -92,27 +84,26 @@ static bool compile_one(struct group *g, struct pattern *p, const char *text, co
 			where, f.message));
 }
 
-/* The schema of the CRD asks for it too. */
-static bool says_something(const struct group_rule *rule)
-{
-	return rule->owner_kind != NULL || rule->labels.count > 0 || rule->notes.count > 0 ||
-	       rule->image_regex != NULL;
-}
-
 static bool compile_rule(struct group *g, uint32_t i)
 {
 	const struct group_rule *rule = &g->noun.rules[i];
 	struct compiled_rule *r = &g->rules[g->rule_count++];
 	struct arena *a = &g->arena;
+	bool foreign = false;
 	r->noun = rule;
-	if (has_foreign_note(rule)) {
+	for (uint32_t k = 0; k < rule->notes.count; k++) {
+		foreign = foreign || annotation_is_unseen(rule->notes.items[k].key);
+	}
+	if (foreign) {
 		return rule_refuse(g, "BadAnnotation",
 			arena_printf(a,
 				"rules[%u].annotations names one that is not under " NAME_PREFIX
 				": others are not read, use a label",
 				i));
 	}
-	if (!says_something(rule)) {
+	/* The schema of the CRD asks for it too. */
+	if (rule->owner_kind == NULL && rule->labels.count == 0 && rule->notes.count == 0 &&
+		rule->image_regex == NULL) {
 		return rule_refuse(g, "BadRule",
 			arena_printf(a,
 				"rules[%u] needs at least one of topOwner, labels, annotations or "
@@ -125,18 +116,6 @@ static bool compile_rule(struct group *g, uint32_t i)
 		       arena_printf(a, "rules[%u].imageRegex", i)) &&
 	       compile_one(g, &r->container_name, rule->container_name_regex,
 		       arena_printf(a, "rules[%u].containerNameRegex", i));
-}
-
-static bool compile_suffix(struct group *g)
-{
-	struct fault f = {0};
-	if (pattern_compile(&g->suffix, g->noun.owner_suffix_regex, true, &f) == 0) {
-		return true;
-	}
-	return rule_refuse(g, "BadRegex",
-		arena_printf(&g->arena,
-			"ownerSuffixRegex is not a regular expression that can be used: %s",
-			f.message));
 }
 
 static void compile(struct group *g)
@@ -153,7 +132,7 @@ static void compile(struct group *g)
 	for (uint32_t i = 0; good && i < noun->rule_count; i++) {
 		good = compile_rule(g, i);
 	}
-	(void)(good && compile_suffix(g));
+	(void)(good && compile_one(g, &g->suffix, noun->owner_suffix_regex, "ownerSuffixRegex"));
 }
 
 /* --- the set --- */

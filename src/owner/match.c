@@ -31,12 +31,6 @@ static bool has_any(const struct pairs *of_pod, const struct pairs *unwanted)
 	return false;
 }
 
-static bool container_matches(const struct compiled_rule *r, const struct pod *pod)
-{
-	return pattern_matches(&r->image, pod->gpu_image, NULL, NULL) &&
-	       pattern_matches(&r->container_name, pod->gpu_container, NULL, NULL);
-}
-
 /* The top owner as texts: views have no end. */
 struct named_top {
 	const struct owner_top *top;
@@ -62,7 +56,8 @@ static bool rule_matches(const struct compiled_rule *r, const struct pod *pod,
 	return has_pairs(&pod->labels, &r->noun->labels) &&
 	       has_pairs(&pod->notes, &r->noun->notes) &&
 	       !has_any(&pod->labels, &r->noun->excluded) && owner_matches(r, top, ret_capture) &&
-	       container_matches(r, pod);
+	       pattern_matches(&r->image, pod->gpu_image, NULL, NULL) &&
+	       pattern_matches(&r->container_name, pod->gpu_container, NULL, NULL);
 }
 
 /* The name without its generated end; all of it where nothing would be left. */

@@ -71,11 +71,6 @@ static int64_t next_repeat(const char **c)
 	}
 }
 
-static bool refers_back(const char *c)
-{
-	return *c == '\\' && c[1] >= '1' && c[1] <= '9';
-}
-
 /* The C library takes memory and time that are exponential in repetitions of repetitions when it
  * compiles, and in the text where it is referred back. */
 static int regex_check_cost(const char *text, struct fault *ret_fault)
@@ -84,7 +79,7 @@ static int regex_check_cost(const char *text, struct fault *ret_fault)
 	int repetitions = 0;
 	bool repeated = false;
 	for (const char *c = text; *c != '\0';) {
-		if (refers_back(c)) {
+		if (*c == '\\' && c[1] >= '1' && c[1] <= '9') {
 			return fault_set(
 				ret_fault, FAULT_INVALID, "it refers back with \\%c", c[1]);
 		}

@@ -148,13 +148,6 @@ static const struct container *gpu_container_of(const struct pod *pod)
 	return NULL;
 }
 
-static enum workload_type type_by_pod(const struct pod *pod)
-{
-	enum workload_type type = by_labels(&pod->labels);
-	type = type != WORKLOAD_UNKNOWN ? type : by_args(gpu_container_of(pod));
-	return type != WORKLOAD_UNKNOWN ? type : by_image(pod->gpu_image);
-}
-
 enum workload_type owner_work_of(const struct pod *pod, const struct owner_top *top)
 {
 	const struct owner_row *row = owner_row_find(top->group, top->kind);
@@ -163,7 +156,9 @@ enum workload_type owner_work_of(const struct pod *pod, const struct owner_top *
 	if (by_kind != WORKLOAD_UNKNOWN && by_kind != WORKLOAD_BATCH) {
 		return by_kind;
 	}
-	enum workload_type said = type_by_pod(pod);
+	enum workload_type said = by_labels(&pod->labels);
+	said = said != WORKLOAD_UNKNOWN ? said : by_args(gpu_container_of(pod));
+	said = said != WORKLOAD_UNKNOWN ? said : by_image(pod->gpu_image);
 	if (by_kind != WORKLOAD_BATCH) {
 		return said;
 	}

@@ -7,14 +7,6 @@
 #include "nouns.h"
 #include "record/tables.h"
 
-/* What was known goes; the name stays. */
-static void claim_forget(struct world_claim *c)
-{
-	arena_finish(&c->arena);
-	c->noun =
-		(struct volume_claim){.ns = c->row.ns, .name = c->row.name, .state = CLAIM_UNREAD};
-}
-
 static void claim_drop(void *data, struct table_row *row)
 {
 	struct world *w = data;
@@ -39,7 +31,8 @@ static struct world_claim *claim_touch(struct world *w, const char *ns, const ch
 	struct world_claim *c = xcalloc(1, sizeof *c);
 	c->row.ns = intern_add(w->words, ns);
 	c->row.name = intern_add(w->words, name);
-	claim_forget(c);
+	c->noun =
+		(struct volume_claim){.ns = c->row.ns, .name = c->row.name, .state = CLAIM_UNREAD};
 	table_add(&w->claims, &c->row);
 	w->claims_unused++;
 	w->claims_version++;

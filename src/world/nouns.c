@@ -81,21 +81,16 @@ size_t noun_size(const struct world_pod *p)
 	return squeezed_size((struct view){(const char *)(p->gpu + 1), p->gpu->packed_size});
 }
 
-/* One that was kept in part may have room by now. */
-static bool has_room_now(struct world *w, const struct world_pod *p, const struct pod *pod)
-{
-	pack_rest(w, pod);
-	bool fits = spaces_have_room(w, p->ns, w->scratch.len);
-	noun_done(w);
-	return fits;
-}
-
 bool noun_same(struct world *w, const struct world_pod *p, const struct pod *pod)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	struct pod part;
 	if (p->gpu->lean && !pod->lean) {
-		if (has_room_now(w, p, pod)) {
+		/* One that was kept in part may have room by now. */
+		pack_rest(w, pod);
+		bool fits = spaces_have_room(w, p->ns, w->scratch.len);
+		noun_done(w);
+		if (fits) {
 			return false;
 		}
 		spaces_least(pod, &arena, &part);

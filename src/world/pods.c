@@ -269,31 +269,24 @@ size_t world_slots_from(const struct world_slots *all, uint32_t slot)
 
 /* In the order of their slots, whoever came first: a world that was saved and told anew has the
  * same. */
-static void tenant_list(struct world *w, uint32_t slot)
+static void tenant_list(struct world *w, uint32_t slot, bool in)
 {
 	const struct world_pod *p = w->pods.items[slot];
 	if (p->gpu->class != WORLD_TENANT || p->node == WORLD_NONE) {
 		return;
 	}
-	struct world_node *n = w->nodes.items[p->node];
-	size_t at = world_slots_from(&n->tenants, slot);
-	VEC_PUSH(&n->tenants, slot);
-	uint32_t *items = n->tenants.items;
-	memmove(items + at + 1, items + at, (n->tenants.count - 1 - at) * sizeof *items);
-	items[at] = slot;
-}
-
-static void tenant_unlist(struct world *w, uint32_t slot)
-{
-	const struct world_pod *p = w->pods.items[slot];
-	if (p->gpu->class != WORLD_TENANT || p->node == WORLD_NONE) {
-		return;
+	struct world_slots *all = &w->nodes.items[p->node]->tenants;
+	size_t at = world_slots_from(all, slot);
+	if (in) {
+		VEC_PUSH(all, slot);
+		memmove(all->items + at + 1, all->items + at,
+			(all->count - 1 - at) * sizeof *all->items);
+		all->items[at] = slot;
+	} else {
+		all->count--;
+		memmove(all->items + at, all->items + at + 1,
+			(all->count - at) * sizeof *all->items);
 	}
-	struct world_node *n = w->nodes.items[p->node];
-	size_t at = world_slots_from(&n->tenants, slot);
-	uint32_t *items = n->tenants.items;
-	n->tenants.count--;
-	memmove(items + at, items + at + 1, (n->tenants.count - at) * sizeof *items);
 }
 
 static void detach_gpu(struct world *w, uint32_t slot)
@@ -304,7 +297,7 @@ static void detach_gpu(struct world *w, uint32_t slot)
 	}
 	map_remove(&w->gpu_by_uid, key_text(world_pod_uid(p)), slot);
 	pod_changed(w, slot);
-	tenant_unlist(w, slot);
+	tenant_list(w, slot, false);
 	gpu_list_remove(w, slot);
 	spaces_leave(w, p->ns, p->gpu->lean ? 0 : noun_size(p));
 	w->cut_pods -= p->gpu->cut ? 1 : 0;
@@ -323,7 +316,7 @@ static void attach_gpu(struct world *w, uint32_t slot, const struct pod *pod)
 	VEC_PUSH(&w->gpu_pods[p->gpu->class], slot);
 	map_put(&w->gpu_by_uid, key_text(world_pod_uid(p)), slot);
 	pod_changed(w, slot);
-	tenant_list(w, slot);
+	tenant_list(w, slot, true);
 	w->policy_version++;
 }
 
@@ -402,12 +395,6 @@ static uint32_t pod_make(struct world *w, const struct pod *pod, const char *uid
 	return slot;
 }
 
-static bool noun_unchanged(struct world *w, const struct world_pod *p, const struct pod *pod)
-{
-	bool keeps = world_keeps_noun(pod);
-	return p->gpu == NULL || !keeps ? p->gpu == NULL && !keeps : noun_same(w, p, pod);
-}
-
 static bool takes_unchanged(struct world *w, const struct world_pod *p, const struct pod *pod)
 {
 	const struct world_takes *now = takes_of(w, pod);
@@ -423,9 +410,10 @@ static bool pod_unchanged(struct world *w, const struct world_pod *p, const stru
 	uint32_t node = bound ? world_node_find(w, pod->node) : WORLD_NONE;
 	/* The first pod on a node that was never heard of brings its name. */
 	bool same_node = p->node == node && bound == (node != WORLD_NONE);
+	bool keeps = world_keeps_noun(pod);
 	return same_node && p->phase == (uint8_t)pod->phase &&
 	       p->deleting == (pod->deleting_ms != 0) && takes_unchanged(w, p, pod) &&
-	       noun_unchanged(w, p, pod);
+	       keeps == (p->gpu != NULL) && (!keeps || noun_same(w, p, pod));
 }
 
 void pods_set(struct world *w, const struct pod *pod)

@@ -90,14 +90,6 @@ static void count_amount(
 	}
 }
 
-static void add_port(struct world *w, struct world_uses *u, const struct host_port *p)
-{
-	struct host_port kept = {.port = p->port,
-		.protocol = intern_add(w->words, p->protocol),
-		.address = intern_add(w->words, p->address)};
-	VEC_PUSH(&u->ports, kept);
-}
-
 static void remove_port(struct world *w, struct world_uses *u, const struct host_port *p)
 {
 	for (size_t i = 0; i < u->ports.count; i++) {
@@ -124,10 +116,14 @@ void uses_count(struct world *w, struct world_uses *u, const char *extra, int si
 		count_amount(w, u, &x.amounts.items[i], sign);
 	}
 	for (uint32_t i = 0; i < x.ports.count; i++) {
+		const struct host_port *p = &x.ports.items[i];
 		if (sign > 0) {
-			add_port(w, u, &x.ports.items[i]);
+			struct host_port kept = {.port = p->port,
+				.protocol = intern_add(w->words, p->protocol),
+				.address = intern_add(w->words, p->address)};
+			VEC_PUSH(&u->ports, kept);
 		} else {
-			remove_port(w, u, &x.ports.items[i]);
+			remove_port(w, u, p);
 		}
 	}
 }
