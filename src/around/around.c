@@ -201,44 +201,37 @@ bool around_apply(struct around *a, const struct change *c)
 
 /* --- lookups --- */
 
-/* The next one of that target, or the first; NULL: no more. */
-static const struct around_item *scaler_next(
-	const struct around *a, const struct workload_key *target, const struct around_item *before)
+/* The first by name of those of that target: who tells how many there are before the others, or of
+ * those alone that scale on a GPU. NULL: there is none. */
+static const struct around_item *first_scaler(
+	const struct around *a, const struct workload_key *target, bool on_gpu)
 {
-	const struct around_item *i = before != NULL
-					      ? before->next_placed
-					      : a->placed[workload_key_hash(target) % CHAINS];
-	while (i != NULL &&
-		(i->kind == KIND_BUDGET || !workload_key_equals(&i->scaler.target, target))) {
-		i = i->next_placed;
+	const struct around_item *found = NULL;
+	const struct around_item *i = a->placed[workload_key_hash(target) % CHAINS];
+	for (; i != NULL; i = i->next_placed) {
+		if (i->kind == KIND_BUDGET || !workload_key_equals(&i->scaler.target, target) ||
+			(on_gpu && i->gpu_metric == NULL)) {
+			continue;
+		}
+		bool better = found == NULL ||
+			      (!on_gpu && i->kind != found->kind
+					      ? i->kind == KIND_SCALER
+					      : strcmp(i->row.name, found->row.name) < 0);
+		found = better ? i : found;
 	}
-	return i;
+	return found;
 }
 
 const struct scaler *around_scaler(const struct around *a, const struct workload_key *target)
 {
-	const struct around_item *found = NULL;
-	for (const struct around_item *i = scaler_next(a, target, NULL); i != NULL;
-		i = scaler_next(a, target, i)) {
-		bool better = found == NULL ||
-			      (i->kind != found->kind ? i->kind == KIND_SCALER
-						      : strcmp(i->row.name, found->row.name) < 0);
-		found = better ? i : found;
-	}
+	const struct around_item *found = first_scaler(a, target, false);
 	return found != NULL ? &found->scaler : NULL;
 }
 
 const struct scaler *around_gpu_scaler(
 	const struct around *a, const struct workload_key *target, const char **ret_metric)
 {
-	const struct around_item *found = NULL;
-	for (const struct around_item *i = scaler_next(a, target, NULL); i != NULL;
-		i = scaler_next(a, target, i)) {
-		if (i->gpu_metric != NULL &&
-			(found == NULL || strcmp(i->row.name, found->row.name) < 0)) {
-			found = i;
-		}
-	}
+	const struct around_item *found = first_scaler(a, target, true);
 	*ret_metric = found != NULL ? found->gpu_metric : NULL;
 	return found != NULL ? &found->scaler : NULL;
 }
