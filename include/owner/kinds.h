@@ -22,5 +22,9 @@ struct owner_row {
 
 /* NULL: not one of the table. */
 const struct owner_row *owner_row_find(struct view group, const char *kind);
+/* Of the kinds that are read live (model/standing.h), apps' four, Rollout of argoproj.io and
+ * DeploymentConfig of OpenShift, the API with its version; NULL: none of them, and nobody can tell.
+ */
+const char *standing_api_version(struct view group, const char *kind);
 
 #endif

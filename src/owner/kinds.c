@@ -75,3 +75,23 @@ const struct owner_row *owner_row_find(struct view group, const char *kind)
 	}
 	return NULL;
 }
+
+const char *standing_api_version(struct view group, const char *kind)
+{
+	static const struct {
+		const char *group, *kind, *api_version;
+	} live[] = {
+		{"apps", "Deployment", "apps/v1"},
+		{"apps", "StatefulSet", "apps/v1"},
+		{"apps", "DaemonSet", "apps/v1"},
+		{"apps", "ReplicaSet", "apps/v1"},
+		{"argoproj.io", "Rollout", "argoproj.io/v1alpha1"},
+		{"apps.openshift.io", "DeploymentConfig", "apps.openshift.io/v1"},
+	};
+	for (size_t i = 0; i < COUNT_OF(live); i++) {
+		if (view_equals(group, live[i].group) && text_equals(live[i].kind, kind)) {
+			return live[i].api_version;
+		}
+	}
+	return NULL;
+}

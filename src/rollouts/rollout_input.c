@@ -3,7 +3,7 @@
 #include "rollout_input.h"
 
 #include "next_pod.h"
-#include "owner/standing.h"
+#include "owner/kinds.h"
 #include "roll/rollout_explain.h"
 #include "rollouts/roll_record.h"
 #include "around/around.h"

@@ -4,7 +4,7 @@
 #include "rollout_input.h"
 #include "model/quantity.h"
 #include "give_back.h"
-#include "owner/standing.h"
+#include "owner/kinds.h"
 #include "roll/course.h"
 #include "roll/rollout_explain.h"
 #include "roll/rollout_plan.h"

@@ -1,9 +1,9 @@
-/* Which owners are read live. */
+/* What is known of kinds of owners: which are read live. */
 #include <criterion/criterion.h>
 
-#include "owner/standing.h"
+#include "owner/kinds.h"
 
-Test(standing, kinds_that_are_read_have_an_api)
+Test(kinds, kinds_that_are_read_have_an_api)
 {
 	cr_expect_str_eq(standing_api_version(view_of("apps"), "StatefulSet"), "apps/v1");
 	cr_expect_str_eq(
