@@ -6,7 +6,6 @@
 #include "base/vec.h"
 #include "model/node.h"
 #include "model/pod.h"
-#include "world/slots.h"
 
 struct world;
 
@@ -20,6 +19,11 @@ struct world_uses {
 	struct {
 		VEC_FIELDS(struct host_port); /* texts are interned */
 	} ports;
+};
+
+/* Some pods of the world, by their slots. */
+struct world_slots {
+	VEC_FIELDS(uint32_t); /* ascending, each once */
 };
 
 struct world_node {

@@ -4,8 +4,7 @@
 
 #include "model/pod.h"
 #include "model/reason.h"
-#include "world/slots.h"
-#include "world/takes.h"
+#include "world/nodes.h"
 
 struct world;
 
@@ -23,6 +22,15 @@ enum world_class {
 	WORLD_CAPACITY,
 	WORLD_PROBE,
 	WORLD_CLASSES
+};
+
+/* What a pod takes of its node, GPUs apart: one for all pods that take the same, as those of one
+ * template do. */
+struct world_takes {
+	int64_t cpu_milli;
+	int64_t mem_bytes;
+	const char *extra; /* interned; what else, as text; NULL: nothing */
+	uint32_t pods, slot;
 };
 
 /* What a GPU pod keeps beside its packed noun, which stands behind it: the few fields that are
