@@ -58,37 +58,36 @@ static bool gpus_are_valid(const json_t *limits, const json_t *requests)
 	       parts_read_units(request, &wanted, NULL) == 0 && most == wanted;
 }
 
-static int read_resources(
-	const json_t *object, struct arena *arena, struct container *c, struct fault *ret_fault)
+static int read_resources(const struct reading *r, const json_t *object, struct container *c)
 {
 	const json_t *limits = NULL;
 	const json_t *requests = NULL;
 	const json_t *claims = NULL;
 	struct basics basics = {0};
-	if (decode_object(object, "resources.limits", &limits, ret_fault) < 0 ||
-		decode_object(object, "resources.requests", &requests, ret_fault) < 0 ||
-		decode_array(object, "resources.claims", &claims, ret_fault) < 0) {
+	if (decode_object(object, "resources.limits", &limits, r->fault) < 0 ||
+		decode_object(object, "resources.requests", &requests, r->fault) < 0 ||
+		decode_array(object, "resources.claims", &claims, r->fault) < 0) {
 		return -1;
 	}
 	/* A limit without a request is the request; for devices the limit decides. */
-	if (basics_read(limits, &basics, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "resources.limits");
+	if (basics_read(limits, &basics, r->fault) < 0) {
+		return fault_wrap(r->fault, "resources.limits");
 	}
-	if (basics_read(requests, &basics, ret_fault) < 0 ||
-		read_devices(requests, c, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "resources.requests");
+	if (basics_read(requests, &basics, r->fault) < 0 ||
+		read_devices(requests, c, r->fault) < 0) {
+		return fault_wrap(r->fault, "resources.requests");
 	}
-	if (read_devices(limits, c, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "resources.limits");
+	if (read_devices(limits, c, r->fault) < 0) {
+		return fault_wrap(r->fault, "resources.limits");
 	}
 	c->bad_gpus = !gpus_are_valid(limits, requests);
 	c->cpu_milli = basics.cpu_milli;
 	c->mem_bytes = basics.mem_bytes;
-	c->too_many = !others_read(limits, arena, &c->others) ||
-		      !others_read(requests, arena, &c->others);
+	c->too_many = !others_read(limits, r->arena, &c->others) ||
+		      !others_read(requests, r->arena, &c->others);
 	c->claims = json_array_size(claims) > 0;
 	if (c->cpu_milli < 0 || c->mem_bytes < 0 || c->gpus < 0) {
-		return fault_set(ret_fault, FAULT_INVALID, "resources: negative");
+		return fault_set(r->fault, FAULT_INVALID, "resources: negative");
 	}
 	return 0;
 }
@@ -107,13 +106,12 @@ static enum env_state state_of(const char *value)
 									: ENV_OTHER;
 }
 
-static int read_variable(
-	const json_t *variable, struct arena *arena, struct container *c, struct fault *ret_fault)
+static int read_variable(const struct reading *r, const json_t *variable, struct container *c)
 {
 	const char *name = NULL;
 	const char *value = NULL;
-	if (decode_text(variable, "name", &name, ret_fault) < 0 ||
-		decode_text(variable, "value", &value, ret_fault) < 0) {
+	if (decode_text(variable, "name", &name, r->fault) < 0 ||
+		decode_text(variable, "value", &value, r->fault) < 0) {
 		return -1;
 	}
 	bool from = decode_find(variable, "valueFrom") != NULL;
@@ -122,50 +120,48 @@ static int read_variable(
 	if (strcmp(name, "NVIDIA_VISIBLE_DEVICES") == 0) {
 		c->visible_devices = from ? ENV_VALUE_FROM : state_of(value);
 	}
-	c->env.items[c->env.count++] = (struct pair){.key = arena_strdup(arena, name),
-		.value = from ? NULL : arena_strdup(arena, value)};
+	c->env.items[c->env.count++] = (struct pair){.key = arena_strdup(r->arena, name),
+		.value = from ? NULL : arena_strdup(r->arena, value)};
 	return 0;
 }
 
-static int read_env(
-	const json_t *object, struct arena *arena, struct container *c, struct fault *ret_fault)
+static int read_env(const struct reading *r, const json_t *object, struct container *c)
 {
 	const json_t *env = NULL;
-	if (decode_array(object, "env", &env, ret_fault) < 0) {
+	if (decode_array(object, "env", &env, r->fault) < 0) {
 		return -1;
 	}
 	c->env_is_missing = env == NULL;
 	size_t count = env != NULL ? json_array_size(env) : 0;
 	if (count > 0) {
-		c->env.items = ARENA_ARRAY(arena, struct pair, count);
+		c->env.items = ARENA_ARRAY(r->arena, struct pair, count);
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (read_variable(json_array_get(env, i), arena, c, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "env[%zu]", i);
+		if (read_variable(r, json_array_get(env, i), c) < 0) {
+			return fault_wrap(r->fault, "env[%zu]", i);
 		}
 	}
 	return 0;
 }
 
-static int read_args(
-	const json_t *object, struct arena *arena, struct container *c, struct fault *ret_fault)
+static int read_args(const struct reading *r, const json_t *object, struct container *c)
 {
 	static const char *const lists[] = {"command", "args"};
 	const char **texts[COUNT_OF(lists)];
 	uint32_t counts[COUNT_OF(lists)];
 	for (size_t i = 0; i < COUNT_OF(lists); i++) {
 		const json_t *list = NULL;
-		if (decode_array(object, lists[i], &list, ret_fault) < 0) {
+		if (decode_array(object, lists[i], &list, r->fault) < 0) {
 			return -1;
 		}
-		if (decode_texts(list, arena, &texts[i], &counts[i], ret_fault) < 0) {
-			return fault_wrap(ret_fault, "%s", lists[i]);
+		if (decode_texts(list, r->arena, &texts[i], &counts[i], r->fault) < 0) {
+			return fault_wrap(r->fault, "%s", lists[i]);
 		}
 	}
 	c->command_count = counts[0];
 	c->arg_count = counts[0] + counts[1];
 	if (c->arg_count > 0) {
-		c->args = ARENA_ARRAY(arena, const char *, c->arg_count);
+		c->args = ARENA_ARRAY(r->arena, const char *, c->arg_count);
 	}
 	for (uint32_t i = 0; i < c->arg_count; i++) {
 		c->args[i] = i < counts[0] ? texts[0][i] : texts[1][i - counts[0]];
@@ -180,21 +176,20 @@ static const struct shape admission_shape = {SHAPE(container, admission_fields)}
 
 /* --- the list --- */
 
-static int read_container(const json_t *object, bool admission, struct arena *arena,
-	struct container *c, struct fault *ret_fault)
+static int read_container(
+	const struct reading *r, const json_t *object, bool admission, struct container *c)
 {
 	const char *restart = NULL;
 	c->name = "";
-	if (fields_read(object, &pod_container_shape, arena, c, ret_fault) < 0 ||
-		decode_text(object, "restartPolicy", &restart, ret_fault) < 0 ||
-		read_resources(object, arena, c, ret_fault) < 0) {
+	if (fields_read(object, &pod_container_shape, r->arena, c, r->fault) < 0 ||
+		decode_text(object, "restartPolicy", &restart, r->fault) < 0 ||
+		read_resources(r, object, c) < 0) {
 		return -1;
 	}
 	c->sidecar = c->init && text_equals(restart, "Always");
 	bool failed =
-		admission && (fields_read(object, &admission_shape, arena, c, ret_fault) < 0 ||
-				     read_env(object, arena, c, ret_fault) < 0 ||
-				     read_args(object, arena, c, ret_fault) < 0);
+		admission && (fields_read(object, &admission_shape, r->arena, c, r->fault) < 0 ||
+				     read_env(r, object, c) < 0 || read_args(r, object, c) < 0);
 	return failed ? -1 : 0;
 }
 
@@ -211,19 +206,19 @@ static void find_gpu_container(struct pod *pod)
 	}
 }
 
-int pod_containers_decode(const json_t *spec, bool admission, struct arena *arena, struct pod *pod,
-	struct fault *ret_fault)
+int pod_containers_decode(
+	const struct reading *r, const json_t *spec, bool admission, struct pod *pod)
 {
 	static const char *const lists[] = {"initContainers", "containers"};
 	const json_t *arrays[COUNT_OF(lists)] = {0};
 	size_t count = 0;
 	for (size_t i = 0; i < COUNT_OF(lists); i++) {
-		if (decode_array(spec, lists[i], &arrays[i], ret_fault) < 0) {
+		if (decode_array(spec, lists[i], &arrays[i], r->fault) < 0) {
 			return -1;
 		}
 		count += arrays[i] != NULL ? json_array_size(arrays[i]) : 0;
 	}
-	pod->containers = count > 0 ? ARENA_ARRAY(arena, struct container, count) : NULL;
+	pod->containers = count > 0 ? ARENA_ARRAY(r->arena, struct container, count) : NULL;
 	for (size_t i = 0; i < COUNT_OF(lists); i++) {
 		size_t members = arrays[i] != NULL ? json_array_size(arrays[i]) : 0;
 		for (size_t j = 0; j < members; j++) {
@@ -231,14 +226,14 @@ int pod_containers_decode(const json_t *spec, bool admission, struct arena *aren
 			c->init = i == 0;
 			const json_t *object = json_array_get(arrays[i], j);
 			/* An init container that ends takes its ports only while no other runs. */
-			if (read_container(object, admission, arena, c, ret_fault) < 0 ||
+			if (read_container(r, object, admission, c) < 0 ||
 				((!c->init || c->sidecar) &&
-					pod_ports_decode(object, arena, pod, ret_fault) < 0)) {
-				return fault_wrap(ret_fault, "%s[%zu]", lists[i], j);
+					pod_ports_decode(r, object, pod) < 0)) {
+				return fault_wrap(r->fault, "%s[%zu]", lists[i], j);
 			}
 			pod->too_complex = pod->too_complex || c->too_many;
 		}
 	}
 	find_gpu_container(pod);
-	return pod_need_decode(spec, arena, pod, ret_fault);
+	return pod_need_decode(r, spec, pod);
 }

@@ -6,8 +6,8 @@
 #include "model/pod.h"
 
 /* spec.initContainers, spec.containers, spec.overhead: the list and what the scheduler counts. */
-MUST_CHECK int pod_containers_decode(const json_t *spec, bool admission, struct arena *arena,
-	struct pod *pod, struct fault *ret_fault);
+MUST_CHECK int pod_containers_decode(
+	const struct reading *r, const json_t *spec, bool admission, struct pod *pod);
 
 extern const struct shape pod_container_shape;
 

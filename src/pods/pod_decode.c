@@ -68,18 +68,17 @@ static bool is_owner(const struct owner *o)
 	       strnlen(text_or(o->uid, ""), OWNER_WORD_MAX) < OWNER_WORD_MAX;
 }
 
-static int read_owner(
-	const json_t *meta, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+static int read_owner(const struct reading *r, const json_t *meta, struct pod *pod)
 {
 	const json_t *owners = NULL;
-	if (decode_array(meta, "ownerReferences", &owners, ret_fault) < 0) {
+	if (decode_array(meta, "ownerReferences", &owners, r->fault) < 0) {
 		return -1;
 	}
 	size_t i = find_owner(owners, pod);
 	if (i < json_array_size(owners)) {
 		const json_t *owner = json_array_get(owners, i);
-		if (fields_read(owner, &parts_owner_shape, arena, &pod->owner, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "ownerReferences[%zu]", i);
+		if (fields_read(owner, &parts_owner_shape, r->arena, &pod->owner, r->fault) < 0) {
+			return fault_wrap(r->fault, "ownerReferences[%zu]", i);
 		}
 		if (!is_owner(&pod->owner)) {
 			pod->owner = (struct owner){0};
@@ -98,16 +97,15 @@ static bool keeps_node(const json_t *notes)
 	       (!text_empty(disrupt) && !text_equals(disrupt, "false"));
 }
 
-static int read_notes(
-	const json_t *meta, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+static int read_notes(const struct reading *r, const json_t *meta, struct pod *pod)
 {
 	static const char *const keys[] = {NAME_PREFIX "*", NAME_CDI_PREFIX "*", NULL};
 	const json_t *notes = NULL;
-	if (decode_object(meta, "annotations", &notes, ret_fault) < 0) {
+	if (decode_object(meta, "annotations", &notes, r->fault) < 0) {
 		return -1;
 	}
-	if (parts_read_pairs(notes, keys, arena, &pod->notes, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "annotations");
+	if (parts_read_pairs(notes, keys, r->arena, &pod->notes, r->fault) < 0) {
+		return fault_wrap(r->fault, "annotations");
 	}
 	pod->keeps_node = keeps_node(notes);
 	pod->surged = pairs_get(&pod->notes, NOTE_SURGED_BY) != NULL;
@@ -132,7 +130,7 @@ static void read_claim(struct arena *arena, struct pod *pod)
 static int finish_meta(const struct reading *r, void *noun)
 {
 	struct pod *pod = noun;
-	if (read_notes(r->object, r->arena, pod, r->fault) < 0) {
+	if (read_notes(r, r->object, pod) < 0) {
 		return -1;
 	}
 	if (pod_is_capacity(pod)) {
@@ -144,7 +142,7 @@ static int finish_meta(const struct reading *r, void *noun)
 	if (pod_is_capacity(pod) || pod_is_probe(pod)) {
 		read_claim(r->arena, pod);
 	}
-	if (read_owner(r->object, r->arena, pod, r->fault) < 0) {
+	if (read_owner(r, r->object, pod) < 0) {
 		return -1;
 	}
 	pod->keeps_node = pod->keeps_node || text_equals(pod->owner.kind, "Job");
@@ -289,39 +287,38 @@ static void read_group(const json_t *spec, struct arena *arena, struct pod *pod)
 	}
 }
 
-static int read_spec(const json_t *spec, bool admission, struct arena *arena, struct pod *pod,
-	struct fault *ret_fault)
+static int read_spec(const struct reading *r, const json_t *spec, bool admission, struct pod *pod)
 {
 	const char *preemption = NULL;
-	if (fields_read(spec, &spec_shape, arena, pod, ret_fault) < 0 ||
-		decode_text(spec, "preemptionPolicy", &preemption, ret_fault) < 0) {
+	if (fields_read(spec, &spec_shape, r->arena, pod, r->fault) < 0 ||
+		decode_text(spec, "preemptionPolicy", &preemption, r->fault) < 0) {
 		return -1;
 	}
 	pod->never_preempts = text_equals(preemption, "Never");
 	pod->has_claims = json_array_size(decode_find(spec, "resourceClaims")) > 0;
-	read_group(spec, arena, pod);
+	read_group(spec, r->arena, pod);
 	pod->lingers = pod_is_capacity(pod) &&
 		       json_integer_value(decode_find(spec, "terminationGracePeriodSeconds")) >=
 			       CAPACITY_LINGER_S;
-	if (pod_placing_decode(spec, admission, arena, pod, ret_fault) < 0) {
+	if (pod_placing_decode(r, spec, admission, pod) < 0) {
 		return -1;
 	}
-	read_claims(spec, arena, pod);
-	if (pod_neighbours_decode(spec, arena, pod, ret_fault) < 0) {
+	read_claims(spec, r->arena, pod);
+	if (pod_neighbours_decode(r, spec, pod) < 0) {
 		return -1;
 	}
 	pod->crosses_namespaces = pod_crosses_namespaces(spec);
-	return pod_containers_decode(spec, admission, arena, pod, ret_fault);
+	return pod_containers_decode(r, spec, admission, pod);
 }
 
 static int read_watched(const struct reading *r, const json_t *value, void *to)
 {
-	return read_spec(value, false, r->arena, to, r->fault);
+	return read_spec(r, value, false, to);
 }
 
 static int read_reviewed(const struct reading *r, const json_t *value, void *to)
 {
-	return read_spec(value, true, r->arena, to, r->fault);
+	return read_spec(r, value, true, to);
 }
 
 static const struct field_kind field_watched = {.read = read_watched};

@@ -160,33 +160,32 @@ static void count_others(
 	sum_list(pod, &on_top, true);
 }
 
-int pod_need_decode(
-	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+int pod_need_decode(const struct reading *r, const json_t *spec, struct pod *pod)
 {
 	struct basics sum = {need(pod, BASIC(cpu_milli)), need(pod, BASIC(mem_bytes))};
 	struct basics overhead = {0};
 	const json_t *requests = NULL;
 	const json_t *extra = NULL;
-	if (decode_object(spec, "resources.requests", &requests, ret_fault) < 0 ||
-		decode_object(spec, "overhead", &extra, ret_fault) < 0) {
+	if (decode_object(spec, "resources.requests", &requests, r->fault) < 0 ||
+		decode_object(spec, "overhead", &extra, r->fault) < 0) {
 		return -1;
 	}
-	if (basics_read(requests, &sum, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "resources.requests");
+	if (basics_read(requests, &sum, r->fault) < 0) {
+		return fault_wrap(r->fault, "resources.requests");
 	}
-	if (basics_read(extra, &overhead, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "overhead");
+	if (basics_read(extra, &overhead, r->fault) < 0) {
+		return fault_wrap(r->fault, "overhead");
 	}
 	if (sum.cpu_milli < 0 || sum.mem_bytes < 0 || overhead.cpu_milli < 0 ||
 		overhead.mem_bytes < 0) {
-		return fault_set(ret_fault, FAULT_INVALID, "resources: negative");
+		return fault_set(r->fault, FAULT_INVALID, "resources: negative");
 	}
 	/* What the API server says in status.qosClass counts more, once it has. */
 	pod->best_effort = sum.cpu_milli == 0 && sum.mem_bytes == 0;
 	pod->cpu_milli = saturating_sum(sum.cpu_milli, overhead.cpu_milli);
 	pod->mem_bytes = saturating_sum(sum.mem_bytes, overhead.mem_bytes);
 	pod->gpus = need(pod, BASIC(gpus));
-	count_others(requests, extra, arena, pod);
+	count_others(requests, extra, r->arena, pod);
 	return 0;
 }
 
@@ -205,15 +204,14 @@ static const struct field port_fields[] = {
 };
 static const struct shape port_shape = {SHAPE(port, port_fields)};
 
-static int read_port(
-	const json_t *object, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+static int read_port(const struct reading *r, const json_t *object, struct pod *pod)
 {
 	struct host_ports *ports = &pod->extra.ports;
 	struct port p = {0};
 	if (json_is_object(object) && json_object_get(object, "hostPort") == NULL) {
 		return 0;
 	}
-	if (fields_read(object, &port_shape, arena, &p, ret_fault) < 0) {
+	if (fields_read(object, &port_shape, r->arena, &p, r->fault) < 0) {
 		return -1;
 	}
 	if (p.number <= 0 || p.number > UINT16_MAX) {
@@ -224,7 +222,7 @@ static int read_port(
 		return 0;
 	}
 	if (ports->items == NULL) {
-		ports->items = ARENA_ARRAY(arena, struct host_port, EXTRA_PORTS_MAX);
+		ports->items = ARENA_ARRAY(r->arena, struct host_port, EXTRA_PORTS_MAX);
 	}
 	bool all = text_empty(p.address) || strcmp(p.address, "0.0.0.0") == 0;
 	ports->items[ports->count++] = (struct host_port){.port = (int32_t)p.number,
@@ -233,16 +231,15 @@ static int read_port(
 	return 0;
 }
 
-int pod_ports_decode(
-	const json_t *container, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+int pod_ports_decode(const struct reading *r, const json_t *container, struct pod *pod)
 {
 	const json_t *ports = NULL;
-	if (decode_array(container, "ports", &ports, ret_fault) < 0) {
+	if (decode_array(container, "ports", &ports, r->fault) < 0) {
 		return -1;
 	}
 	for (size_t i = 0; i < json_array_size(ports); i++) {
-		if (read_port(json_array_get(ports, i), arena, pod, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "ports[%zu]", i);
+		if (read_port(r, json_array_get(ports, i), pod) < 0) {
+			return fault_wrap(r->fault, "ports[%zu]", i);
 		}
 	}
 	return 0;

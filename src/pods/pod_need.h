@@ -15,10 +15,8 @@ MUST_CHECK int basics_read(const json_t *list, struct basics *basics, struct fau
  * EXTRA_AMOUNTS_MAX, the rest was left out. */
 bool others_read(const json_t *list, struct arena *arena, struct amounts *others);
 /* The sums over the containers, which were read before: cpu_milli, mem_bytes, gpus, amounts. */
-MUST_CHECK int pod_need_decode(
-	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault);
+MUST_CHECK int pod_need_decode(const struct reading *r, const json_t *spec, struct pod *pod);
 /* The host ports of a container that runs as long as the pod does. */
-MUST_CHECK int pod_ports_decode(
-	const json_t *container, struct arena *arena, struct pod *pod, struct fault *ret_fault);
+MUST_CHECK int pod_ports_decode(const struct reading *r, const json_t *container, struct pod *pod);
 
 #endif

@@ -67,35 +67,35 @@ static void add_own_labels(const json_t *keys, enum term_operator operator, cons
 }
 
 /* What the forms have in common. */
-static int read_common(const json_t *object, struct arena *arena, const struct pod *pod,
-	struct neighbour_term *t, struct fault *ret_fault)
+static int read_common(const struct reading *r, const json_t *object, const struct pod *pod,
+	struct neighbour_term *t)
 {
 	const json_t *selector = NULL;
 	const char *key = decode_find_text(object, "topologyKey");
-	if (decode_object(object, "labelSelector", &selector, ret_fault) < 0 ||
-		parts_read_selector(selector, arena, &t->pods, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "labelSelector");
+	if (decode_object(object, "labelSelector", &selector, r->fault) < 0 ||
+		parts_read_selector(selector, r->arena, &t->pods, r->fault) < 0) {
+		return fault_wrap(r->fault, "labelSelector");
 	}
-	t->key = strcmp(key, HOST_NAME) == 0 ? NULL : arena_strdup(arena, key);
+	t->key = strcmp(key, HOST_NAME) == 0 ? NULL : arena_strdup(r->arena, key);
 	const json_t *same = decode_find(object, "matchLabelKeys");
 	const json_t *other = decode_find(object, "mismatchLabelKeys");
 	if (t->pods.present && (json_array_size(same) > 0 || json_array_size(other) > 0)) {
-		add_own_labels(same, TERM_IN, pod, arena, &t->pods);
-		add_own_labels(other, TERM_NOT_IN, pod, arena, &t->pods);
+		add_own_labels(same, TERM_IN, pod, r->arena, &t->pods);
+		add_own_labels(other, TERM_NOT_IN, pod, r->arena, &t->pods);
 	}
 	return 0;
 }
 
-static int read_term(const json_t *object, struct arena *arena, const struct pod *pod,
-	struct neighbour_term *t, struct fault *ret_fault)
+static int read_term(const struct reading *r, const json_t *object, const struct pod *pod,
+	struct neighbour_term *t)
 {
 	const json_t *spaces = NULL;
-	if (decode_array(object, "namespaces", &spaces, ret_fault) < 0 ||
-		decode_texts(spaces, arena, &t->namespaces, &t->namespace_count, ret_fault) < 0) {
+	if (decode_array(object, "namespaces", &spaces, r->fault) < 0 ||
+		decode_texts(spaces, r->arena, &t->namespaces, &t->namespace_count, r->fault) < 0) {
 		return -1;
 	}
 	t->all_namespaces = decode_find(object, "namespaceSelector") != NULL;
-	return read_common(object, arena, pod, t, ret_fault);
+	return read_common(r, object, pod, t);
 }
 
 static struct neighbour_term *add_term(
@@ -129,10 +129,11 @@ static void read_spread(const json_t *object, struct arena *arena, struct pod *p
 		pod->has_spread = true;
 		return;
 	}
+	const struct reading quiet = {.arena = arena};
 	t->any_node = text_equals(affinity, "Ignore");
 	t->heeds_taints = text_equals(taints, "Honor");
 	if (fields_read(object, &spread_shape, arena, t, NULL) < 0 ||
-		read_common(object, arena, pod, t, NULL) < 0) {
+		read_common(&quiet, object, pod, t) < 0) {
 		pod->neighbour_count--;
 		pod->has_spread = true;
 	}
@@ -179,13 +180,13 @@ bool pod_crosses_namespaces(const json_t *spec)
 	return false;
 }
 
-static int read_required(const json_t *spec, enum neighbour_kind kind, struct arena *arena,
-	struct pod *pod, struct fault *ret_fault)
+static int read_required(
+	const struct reading *r, const json_t *spec, enum neighbour_kind kind, struct pod *pod)
 {
 	const char *path = kind == NEIGHBOUR_APART ? "affinity.podAntiAffinity." REQUIRED
 						   : "affinity.podAffinity." REQUIRED;
 	const json_t *terms = NULL;
-	if (decode_array(spec, path, &terms, ret_fault) < 0) {
+	if (decode_array(spec, path, &terms, r->fault) < 0) {
 		return -1;
 	}
 	for (size_t i = 0; i < json_array_size(terms); i++) {
@@ -194,21 +195,20 @@ static int read_required(const json_t *spec, enum neighbour_kind kind, struct ar
 			pod->has_pod_affinity = true;
 			continue;
 		}
-		struct neighbour_term *t = add_term(arena, kind, pod);
-		if (read_term(term, arena, pod, t, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "%s[%zu]", path, i);
+		struct neighbour_term *t = add_term(r->arena, kind, pod);
+		if (read_term(r, term, pod, t) < 0) {
+			return fault_wrap(r->fault, "%s[%zu]", path, i);
 		}
 	}
 	return 0;
 }
 
-int pod_neighbours_decode(
-	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+int pod_neighbours_decode(const struct reading *r, const json_t *spec, struct pod *pod)
 {
-	if (read_required(spec, NEIGHBOUR_APART, arena, pod, ret_fault) < 0 ||
-		read_required(spec, NEIGHBOUR_BESIDE, arena, pod, ret_fault) < 0) {
+	if (read_required(r, spec, NEIGHBOUR_APART, pod) < 0 ||
+		read_required(r, spec, NEIGHBOUR_BESIDE, pod) < 0) {
 		return -1;
 	}
-	read_spreads(spec, arena, pod);
+	read_spreads(spec, r->arena, pod);
 	return 0;
 }

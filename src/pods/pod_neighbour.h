@@ -7,8 +7,7 @@
 
 /* spec: required affinity and anti-affinity, hard topology spread; after the labels. What of them
  * is not read sets has_pod_affinity or has_spread. */
-MUST_CHECK int pod_neighbours_decode(
-	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault);
+MUST_CHECK int pod_neighbours_decode(const struct reading *r, const json_t *spec, struct pod *pod);
 /* Does any term of it, required or preferred, speak of other namespaces? */
 bool pod_crosses_namespaces(const json_t *spec);
 

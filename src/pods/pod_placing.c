@@ -135,15 +135,14 @@ static const struct field placing_fields[] = {
 };
 static const struct shape placing_shape = {SHAPE(pod, placing_fields)};
 
-int pod_placing_decode(const json_t *spec, bool admission, struct arena *arena, struct pod *pod,
-	struct fault *ret_fault)
+int pod_placing_decode(const struct reading *r, const json_t *spec, bool admission, struct pod *pod)
 {
 	struct rules rules = count_rules(spec);
 	pod->too_complex = rules.count > (admission ? RULES_AT_ADMISSION : RULES_MAX) ||
 			   rules.bytes > RULES_BYTES_MAX;
 	if (pod->too_complex) {
 		pod->cut = true;
-		return fields_read(spec, &complex_shape, arena, pod, ret_fault);
+		return fields_read(spec, &complex_shape, r->arena, pod, r->fault);
 	}
-	return fields_read(spec, &placing_shape, arena, pod, ret_fault);
+	return fields_read(spec, &placing_shape, r->arena, pod, r->fault);
 }

@@ -6,8 +6,8 @@
 #include "model/pod.h"
 
 /* spec: gates, nodeSelector, node affinity, tolerations; none of them where too_complex. */
-MUST_CHECK int pod_placing_decode(const json_t *spec, bool admission, struct arena *arena,
-	struct pod *pod, struct fault *ret_fault);
+MUST_CHECK int pod_placing_decode(
+	const struct reading *r, const json_t *spec, bool admission, struct pod *pod);
 
 extern const struct shape pod_toleration_shape;
 

@@ -97,18 +97,17 @@ static bool exited_well(const json_t *terminated)
 	return json_is_integer(code) && json_integer_value(code) == 0;
 }
 
-static int read_identity(const struct container_status *s, struct arena *arena, struct pod *pod,
-	struct fault *ret_fault)
+static int read_identity(const struct reading *r, const struct container_status *s, struct pod *pod)
 {
 	const json_t *from = exited_well(s->terminated) ? s->terminated : s->before;
 	const char *message = NULL;
 	if (!exited_well(from)) {
 		return 0;
 	}
-	if (decode_text(from, "message", &message, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "terminated");
+	if (decode_text(from, "message", &message, r->fault) < 0) {
+		return fault_wrap(r->fault, "terminated");
 	}
-	struct gpu_identity *id = ARENA_NEW(arena, struct gpu_identity);
+	struct gpu_identity *id = ARENA_NEW(r->arena, struct gpu_identity);
 	/* A message that cannot be read is no identity yet: the pod is watched until it times out.
 	 */
 	if (text_empty(message) || identity_decode(message, id, NULL) < 0) {
@@ -119,18 +118,17 @@ static int read_identity(const struct container_status *s, struct arena *arena, 
 }
 
 /* The last word of a probe. One that cannot be read says nothing. */
-static int read_sight(const struct container_status *s, struct arena *arena, struct pod *pod,
-	struct fault *ret_fault)
+static int read_sight(const struct reading *r, const struct container_status *s, struct pod *pod)
 {
 	const char *message = NULL;
 	if (!exited_well(s->terminated)) {
 		return 0;
 	}
-	if (decode_text(s->terminated, "message", &message, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "terminated");
+	if (decode_text(s->terminated, "message", &message, r->fault) < 0) {
+		return fault_wrap(r->fault, "terminated");
 	}
-	struct inject_sight *sight = ARENA_NEW(arena, struct inject_sight);
-	if (!text_empty(message) && inject_sight_decode(message, arena, sight, NULL) == 0) {
+	struct inject_sight *sight = ARENA_NEW(r->arena, struct inject_sight);
+	if (!text_empty(message) && inject_sight_decode(message, r->arena, sight, NULL) == 0) {
 		pod->sight = sight;
 	}
 	return 0;
@@ -159,38 +157,37 @@ static void explain_trouble(const struct container_status *s, struct arena *aren
 	pod->trouble = said != NULL ? said : pod->trouble;
 }
 
-static int read_trouble(const struct container_status *s, struct arena *arena, struct pod *pod,
-	struct fault *ret_fault)
+static int read_trouble(const struct reading *r, const struct container_status *s, struct pod *pod)
 {
 	const char *reason = NULL;
 	if (pod->trouble != NULL) {
 		return 0;
 	}
-	if (decode_text(s->waiting, "reason", &reason, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "state.waiting");
+	if (decode_text(s->waiting, "reason", &reason, r->fault) < 0) {
+		return fault_wrap(r->fault, "state.waiting");
 	}
 	/* Every container waits like these before its first start. */
 	if (!text_empty(reason) && strcmp(reason, "ContainerCreating") != 0 &&
 		strcmp(reason, "PodInitializing") != 0) {
-		pod->trouble = arena_strdup(arena, reason);
-		explain_trouble(s, arena, pod);
+		pod->trouble = arena_strdup(r->arena, reason);
+		explain_trouble(s, r->arena, pod);
 		return 0;
 	}
 	if (s->terminated == NULL || exited_well(s->terminated)) {
 		return 0;
 	}
-	if (decode_text(s->terminated, "reason", &reason, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "state.terminated");
+	if (decode_text(s->terminated, "reason", &reason, r->fault) < 0) {
+		return fault_wrap(r->fault, "state.terminated");
 	}
-	pod->trouble = text_empty(reason) ? "Error" : arena_strdup(arena, reason);
-	explain_trouble(s, arena, pod);
+	pod->trouble = text_empty(reason) ? "Error" : arena_strdup(r->arena, reason);
+	explain_trouble(s, r->arena, pod);
 	return 0;
 }
 
-static int take_container(bool init, const struct container_status *s, struct arena *arena,
-	struct pod *pod, struct fault *ret_fault)
+static int take_container(
+	const struct reading *r, bool init, const struct container_status *s, struct pod *pod)
 {
-	if (read_trouble(s, arena, pod, ret_fault) < 0) {
+	if (read_trouble(r, s, pod) < 0) {
 		return -1;
 	}
 	pod_oom_note(s->terminated, pod);
@@ -201,25 +198,25 @@ static int take_container(bool init, const struct container_status *s, struct ar
 	}
 	pod->restarts += s->restarts > 0 ? (uint32_t)s->restarts : 0;
 	if (init && text_equals(s->name, CAPACITY_INIT_CONTAINER)) {
-		return read_identity(s, arena, pod, ret_fault);
+		return read_identity(r, s, pod);
 	}
 	if (!init && text_equals(s->name, CAPACITY_MAIN_CONTAINER)) {
 		pod->holds = s->ready && s->running != NULL;
 	}
 	if (!init && text_equals(s->name, PROBE_CONTAINER) && pod_is_probe(pod)) {
-		return read_sight(s, arena, pod, ret_fault);
+		return read_sight(r, s, pod);
 	}
 	return 0;
 }
 
 static int take_init(const struct reading *r, const void *item, void *noun)
 {
-	return take_container(true, item, r->arena, noun, r->fault);
+	return take_container(r, true, item, noun);
 }
 
 static int take_main(const struct reading *r, const void *item, void *noun)
 {
-	return take_container(false, item, r->arena, noun, r->fault);
+	return take_container(r, false, item, noun);
 }
 
 /* --- the whole --- */
