@@ -16,17 +16,16 @@ struct raw {
 	const struct shape *element; /* and what one is */
 };
 
-static int read_metrics(
-	const json_t *root, struct arena *arena, struct raw *raw, struct fault *ret_fault)
+static int read_metrics(const struct reading *r, const json_t *root, struct raw *raw)
 {
 	const json_t *array = NULL;
 	struct field_items found;
-	if (decode_array(root, raw->list, &array, ret_fault) < 0 ||
-		fields_read_list(array, raw->element, arena, &found, ret_fault) < 0) {
+	if (decode_array(root, raw->list, &array, r->fault) < 0 ||
+		fields_read_list(array, raw->element, r->arena, &found, r->fault) < 0) {
 		return -1;
 	}
 	const struct metric *metrics = found.items;
-	const char **names = ARENA_ARRAY(arena, const char *, found.count *METRIC_FORMS + 1);
+	const char **names = ARENA_ARRAY(r->arena, const char *, found.count *METRIC_FORMS + 1);
 	raw->scaler.metrics = names;
 	for (uint32_t i = 0; i < found.count; i++) {
 		for (size_t k = 0; k < METRIC_FORMS; k++) {
@@ -44,7 +43,7 @@ static int finish_scaler(const struct reading *r, void *noun)
 	const char *version = raw->api_version, *slash = strchr(version, '/');
 	raw->scaler.target.group =
 		slash != NULL ? arena_strndup(r->arena, version, (size_t)(slash - version)) : "";
-	return read_metrics(r->object, r->arena, raw, r->fault);
+	return read_metrics(r, r->object, raw);
 }
 
 #define WHO_AND_WHAT                                                                               \

@@ -18,12 +18,11 @@ static void read_hard(const json_t *hard, struct quota *q)
 }
 
 /* The old form: a row of names, each of which must hold. */
-static int read_scopes(
-	const json_t *names, struct arena *arena, struct quota *q, struct fault *ret_fault)
+static int read_scopes(const struct reading *r, const json_t *names, struct quota *q)
 {
 	const char **keys = NULL;
 	uint32_t count = 0;
-	if (decode_texts(names, arena, &keys, &count, ret_fault) < 0) {
+	if (decode_texts(names, r->arena, &keys, &count, r->fault) < 0) {
 		return -1;
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -33,13 +32,12 @@ static int read_scopes(
 	return 0;
 }
 
-static int read_selector(
-	const json_t *terms, struct arena *arena, struct quota *q, struct fault *ret_fault)
+static int read_selector(const struct reading *r, const json_t *terms, struct quota *q)
 {
 	for (size_t i = 0; i < json_array_size(terms); i++) {
-		if (fields_read(json_array_get(terms, i), &parts_scope_shape, arena,
-			    &q->scopes.items[q->scopes.count++], ret_fault) < 0) {
-			return fault_wrap(ret_fault, "scopeSelector.matchExpressions[%zu]", i);
+		if (fields_read(json_array_get(terms, i), &parts_scope_shape, r->arena,
+			    &q->scopes.items[q->scopes.count++], r->fault) < 0) {
+			return fault_wrap(r->fault, "scopeSelector.matchExpressions[%zu]", i);
 		}
 	}
 	return 0;
@@ -63,10 +61,7 @@ static int finish_quota(const struct reading *r, void *noun)
 	}
 	q->scopes.items =
 		ARENA_ARRAY(r->arena, struct term, json_array_size(names) + json_array_size(terms));
-	return read_scopes(names, r->arena, q, r->fault) < 0 ||
-			       read_selector(terms, r->arena, q, r->fault) < 0
-		       ? -1
-		       : 0;
+	return read_scopes(r, names, q) < 0 || read_selector(r, terms, q) < 0 ? -1 : 0;
 }
 
 static const struct field quota_fields[] = {

@@ -9,6 +9,7 @@
 struct reading {
 	struct arena *arena; /* borrowed */
 	uint32_t points_left;
+	struct fault *fault; /* borrowed */
 };
 
 /* --- errors that it tells --- */
@@ -44,32 +45,32 @@ static int read_point(const json_t *pair, struct promql_point *p, struct fault *
 	return 0;
 }
 
-static int take_room(struct reading *r, size_t count, struct promql_series *s, struct fault *f)
+static int take_room(struct reading *r, size_t count, struct promql_series *s)
 {
 	if (count > r->points_left) {
-		return fault_set(f, FAULT_LIMIT, "more points than %d", PROMQL_POINTS_MAX);
+		return fault_set(r->fault, FAULT_LIMIT, "more points than %d", PROMQL_POINTS_MAX);
 	}
 	r->points_left -= (uint32_t)count;
 	s->points = ARENA_ARRAY(r->arena, struct promql_point, count);
 	return 0;
 }
 
-static int read_points(
-	struct reading *r, const json_t *values, struct promql_series *s, struct fault *f)
+static int read_points(struct reading *r, const json_t *values, struct promql_series *s)
 {
 	size_t count = json_array_size(values);
 	if (!json_is_array(values)) {
-		return decode_mismatch(values, "array", f);
+		return decode_mismatch(values, "array", r->fault);
 	}
-	if (take_room(r, count, s, f) < 0) {
+	if (take_room(r, count, s) < 0) {
 		return -1;
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (read_point(json_array_get(values, i), &s->points[i], f) < 0) {
-			return fault_wrap(f, "values[%zu]", i);
+		if (read_point(json_array_get(values, i), &s->points[i], r->fault) < 0) {
+			return fault_wrap(r->fault, "values[%zu]", i);
 		}
 		if (i > 0 && s->points[i].time_ms < s->points[i - 1].time_ms) {
-			return fault_set(f, FAULT_INVALID, "values[%zu]: earlier than before", i);
+			return fault_set(
+				r->fault, FAULT_INVALID, "values[%zu]: earlier than before", i);
 		}
 	}
 	s->point_count = (uint32_t)count;
@@ -78,14 +79,14 @@ static int read_points(
 
 /* --- one series --- */
 
-static int read_labels(struct reading *r, const json_t *metric, struct series *s, struct fault *f)
+static int read_labels(struct reading *r, const json_t *metric, struct series *s)
 {
 	size_t count = json_object_size(metric);
 	if (!json_is_object(metric)) {
-		return decode_mismatch(metric, "object", f);
+		return decode_mismatch(metric, "object", r->fault);
 	}
 	if (count > PROMQL_LABELS_MAX) {
-		return fault_set(f, FAULT_LIMIT, "more labels than %d", PROMQL_LABELS_MAX);
+		return fault_set(r->fault, FAULT_LIMIT, "more labels than %d", PROMQL_LABELS_MAX);
 	}
 	struct series_label *labels = ARENA_ARRAY(r->arena, struct series_label, count);
 	const char *key;
@@ -94,7 +95,7 @@ static int read_labels(struct reading *r, const json_t *metric, struct series *s
 	json_object_foreach((json_t *)(uintptr_t)metric, key, value)
 	{
 		if (!json_is_string(value)) {
-			return decode_mismatch(value, "string", f);
+			return decode_mismatch(value, "string", r->fault);
 		}
 		const char *text = arena_strdup(r->arena, json_string_value(value));
 		if (strcmp(key, "__name__") == 0) {
@@ -108,46 +109,44 @@ static int read_labels(struct reading *r, const json_t *metric, struct series *s
 	return 0;
 }
 
-static int read_series(struct reading *r, const json_t *item, bool matrix, struct promql_series *s,
-	struct fault *f)
+static int read_series(struct reading *r, const json_t *item, bool matrix, struct promql_series *s)
 {
 	if (!json_is_object(item)) {
-		return decode_mismatch(item, "object", f);
+		return decode_mismatch(item, "object", r->fault);
 	}
-	if (read_labels(r, json_object_get(item, "metric"), &s->series, f) < 0) {
-		return fault_wrap(f, "metric");
+	if (read_labels(r, json_object_get(item, "metric"), &s->series) < 0) {
+		return fault_wrap(r->fault, "metric");
 	}
 	if (matrix) {
-		return read_points(r, json_object_get(item, "values"), s, f);
+		return read_points(r, json_object_get(item, "values"), s);
 	}
 	s->point_count = 1;
-	if (take_room(r, 1, s, f) < 0 ||
-		read_point(json_object_get(item, "value"), &s->points[0], f) < 0) {
-		return fault_wrap(f, "value");
+	if (take_room(r, 1, s) < 0 ||
+		read_point(json_object_get(item, "value"), &s->points[0], r->fault) < 0) {
+		return fault_wrap(r->fault, "value");
 	}
 	return 0;
 }
 
-static int read_result(
-	struct reading *r, const json_t *data, struct promql_answer *a, struct fault *f)
+static int read_result(struct reading *r, const json_t *data, struct promql_answer *a)
 {
 	const char *type = json_string_value(json_object_get(data, "resultType"));
 	const json_t *list = json_object_get(data, "result");
 	bool matrix = text_equals(type, "matrix");
 	if (!matrix && !text_equals(type, "vector")) {
-		return fault_set(f, FAULT_INVALID, "resultType: neither vector nor matrix");
+		return fault_set(r->fault, FAULT_INVALID, "resultType: neither vector nor matrix");
 	}
 	if (!json_is_array(list)) {
-		return fault_set(f, FAULT_INVALID, "result: missing");
+		return fault_set(r->fault, FAULT_INVALID, "result: missing");
 	}
 	size_t count = json_array_size(list);
 	if (count > PROMQL_SERIES_MAX) {
-		return fault_set(f, FAULT_LIMIT, "more series than %d", PROMQL_SERIES_MAX);
+		return fault_set(r->fault, FAULT_LIMIT, "more series than %d", PROMQL_SERIES_MAX);
 	}
 	a->series = ARENA_ARRAY(r->arena, struct promql_series, count);
 	for (size_t i = 0; i < count; i++) {
-		if (read_series(r, json_array_get(list, i), matrix, &a->series[i], f) < 0) {
-			return fault_wrap(f, "result[%zu]", i);
+		if (read_series(r, json_array_get(list, i), matrix, &a->series[i]) < 0) {
+			return fault_wrap(r->fault, "result[%zu]", i);
 		}
 	}
 	a->series_count = (uint32_t)count;
@@ -157,7 +156,7 @@ static int read_result(
 static int read_answer(
 	const json_t *root, struct arena *arena, struct promql_answer *a, struct fault *f)
 {
-	struct reading r = {.arena = arena, .points_left = PROMQL_POINTS_MAX};
+	struct reading r = {arena, PROMQL_POINTS_MAX, f};
 	const char *status = json_string_value(json_object_get(root, "status"));
 	if (text_equals(status, "error")) {
 		const char *type = json_string_value(json_object_get(root, "errorType"));
@@ -172,7 +171,7 @@ static int read_answer(
 	const char *first = json_string_value(json_array_get(warnings, 0));
 	a->warning_count = (uint32_t)json_array_size(warnings);
 	a->warning = first != NULL ? arena_strndup(arena, first, strnlen(first, 200)) : NULL;
-	return read_result(&r, json_object_get(root, "data"), a, f);
+	return read_result(&r, json_object_get(root, "data"), a);
 }
 
 int promql_decode(const char *json, size_t n, struct arena *arena, struct promql_answer *ret_answer,
