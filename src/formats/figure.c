@@ -23,7 +23,7 @@ static bool word_is(struct view v, const char *word)
 	return v.n == strlen(word) && strncasecmp(v.p, word, v.n) == 0;
 }
 
-static void cut(struct view *v, size_t n)
+static void cut_front(struct view *v, size_t n)
 {
 	v->p += n;
 	v->n -= n;
@@ -33,7 +33,7 @@ static bool take_sign(struct view *v)
 {
 	bool negative = v->n > 0 && v->p[0] == '-';
 	if (v->n > 0 && (v->p[0] == '-' || v->p[0] == '+')) {
-		cut(v, 1);
+		cut_front(v, 1);
 	}
 	return negative;
 }
@@ -41,7 +41,7 @@ static bool take_sign(struct view *v)
 /* Digits beyond those that fit only move the point. */
 static void take_digits(struct view *v, bool fraction, struct digits *d)
 {
-	for (; v->n > 0 && is_digit(v->p[0]); cut(v, 1)) {
+	for (; v->n > 0 && is_digit(v->p[0]); cut_front(v, 1)) {
 		d->any = true;
 		if (d->value < INT64_C(100000000000000000)) {
 			d->value = d->value * 10 + (v->p[0] - '0');
@@ -58,19 +58,19 @@ static bool take_exponent(struct view *v, struct digits *d)
 	if (v->n == 0 || (v->p[0] != 'e' && v->p[0] != 'E')) {
 		return true;
 	}
-	cut(v, 1);
+	cut_front(v, 1);
 	bool negative = take_sign(v);
 	if (v->n == 0) {
 		return false;
 	}
-	for (; v->n > 0 && is_digit(v->p[0]); cut(v, 1)) {
+	for (; v->n > 0 && is_digit(v->p[0]); cut_front(v, 1)) {
 		exponent = exponent > EXPONENT_MAX ? exponent : exponent * 10 + (v->p[0] - '0');
 	}
 	d->exponent += negative ? -exponent : exponent;
 	return true;
 }
 
-static struct figure scaled(const struct digits *d)
+static struct figure figure_scaled(const struct digits *d)
 {
 	int64_t value = d->value, exponent = d->exponent + MICRO_EXPONENT;
 	for (; exponent > 0 && value > 0; exponent--) {
@@ -99,12 +99,12 @@ bool figure_parse(struct view text, struct figure *ret_figure)
 	}
 	take_digits(&text, false, &d);
 	if (text.n > 0 && text.p[0] == '.') {
-		cut(&text, 1);
+		cut_front(&text, 1);
 		take_digits(&text, true, &d);
 	}
 	if (!d.any || !take_exponent(&text, &d) || text.n > 0) {
 		return false;
 	}
-	*ret_figure = scaled(&d);
+	*ret_figure = figure_scaled(&d);
 	return true;
 }

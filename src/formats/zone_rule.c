@@ -27,7 +27,7 @@ struct posix {
 
 /* --- reading --- */
 
-static bool take(struct view *v, char c)
+static bool take_char(struct view *v, char c)
 {
 	if (v->n == 0 || *v->p != c) {
 		return false;
@@ -54,15 +54,15 @@ static bool take_number(struct view *v, int64_t most, int64_t *ret)
 /* [+-]hh[:mm[:ss]] */
 static bool take_time(struct view *v, int64_t *ret_s)
 {
-	bool minus = take(v, '-');
+	bool minus = take_char(v, '-');
 	int64_t part[3] = {0};
 	if (!minus) {
-		(void)take(v, '+');
+		(void)take_char(v, '+');
 	}
 	if (!take_number(v, HOURS_MAX, &part[0])) {
 		return false;
 	}
-	for (int i = 1; i < 3 && take(v, ':'); i++) {
+	for (int i = 1; i < 3 && take_char(v, ':'); i++) {
 		if (!take_number(v, 59, &part[i])) {
 			return false;
 		}
@@ -80,12 +80,12 @@ static bool is_letter(char c)
 static bool take_name(struct view *v)
 {
 	size_t n = 0;
-	if (take(v, '<')) {
+	if (take_char(v, '<')) {
 		while (v->n > 0 && *v->p != '>') {
 			v->p++;
 			v->n--;
 		}
-		return take(v, '>');
+		return take_char(v, '>');
 	}
 	for (; v->n > 0 && is_letter(*v->p); n++) {
 		v->p++;
@@ -98,22 +98,22 @@ static bool take_rule(struct view *v, struct rule *ret)
 {
 	bool good;
 	*ret = (struct rule){.time_s = CHANGE_S};
-	if (take(v, 'M')) {
+	if (take_char(v, 'M')) {
 		ret->form = RULE_MONTH;
-		good = take_number(v, 12, &ret->month) && ret->month > 0 && take(v, '.') &&
-		       take_number(v, 5, &ret->week) && ret->week > 0 && take(v, '.') &&
+		good = take_number(v, 12, &ret->month) && ret->month > 0 && take_char(v, '.') &&
+		       take_number(v, 5, &ret->week) && ret->week > 0 && take_char(v, '.') &&
 		       take_number(v, 6, &ret->day);
-	} else if (take(v, 'J')) {
+	} else if (take_char(v, 'J')) {
 		ret->form = RULE_JULIAN;
 		good = take_number(v, 365, &ret->day) && ret->day > 0;
 	} else {
 		ret->form = RULE_DAY;
 		good = take_number(v, 365, &ret->day);
 	}
-	return good && (!take(v, '/') || take_time(v, &ret->time_s));
+	return good && (!take_char(v, '/') || take_time(v, &ret->time_s));
 }
 
-static bool parse(struct view v, struct posix *ret)
+static bool parse_posix(struct view v, struct posix *ret)
 {
 	*ret = (struct posix){0};
 	if (!take_name(&v) || !take_time(&v, &ret->std_s)) {
@@ -134,7 +134,7 @@ static bool parse(struct view v, struct posix *ret)
 		}
 		ret->dst_s = -ret->dst_s;
 	}
-	return take(&v, ',') && take_rule(&v, &ret->begin) && take(&v, ',') &&
+	return take_char(&v, ',') && take_rule(&v, &ret->begin) && take_char(&v, ',') &&
 	       take_rule(&v, &ret->end) && v.n == 0;
 }
 
@@ -168,7 +168,7 @@ static int64_t month_day(const struct rule *r, int64_t year)
 	return first + day;
 }
 
-static int64_t moment(const struct rule *r, int64_t year, int64_t offset_s)
+static int64_t rule_moment(const struct rule *r, int64_t year, int64_t offset_s)
 {
 	int64_t day = year_day(year) + r->day;
 	if (r->form == RULE_MONTH) {
@@ -187,8 +187,8 @@ struct pending {
 static int apply_year(const struct posix *x, int64_t year, int64_t after_s, struct zone *z,
 	struct fault *ret_fault)
 {
-	struct pending two[2] = {{moment(&x->begin, year, x->std_s), x->dst_s},
-		{moment(&x->end, year, x->dst_s), x->std_s}};
+	struct pending two[2] = {{rule_moment(&x->begin, year, x->std_s), x->dst_s},
+		{rule_moment(&x->end, year, x->dst_s), x->std_s}};
 	int first = two[0].at_s <= two[1].at_s ? 0 : 1;
 	for (int i = 0; i < 2; i++) {
 		const struct pending *p = &two[first ^ i];
@@ -202,7 +202,7 @@ static int apply_year(const struct posix *x, int64_t year, int64_t after_s, stru
 int zone_rule_apply(struct view text, int64_t after_s, struct zone *z, struct fault *ret_fault)
 {
 	struct posix x;
-	if (!parse(text, &x)) {
+	if (!parse_posix(text, &x)) {
 		return fault_set(ret_fault, FAULT_INVALID, "a rule that cannot be read: %.*s",
 			(int)(text.n < 64 ? text.n : 64), text.p);
 	}

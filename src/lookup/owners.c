@@ -373,7 +373,7 @@ static int64_t owners_deadline(const void *self, const struct turn *turn)
 
 const struct part owners_part = {owners_step, owners_deadline, owners_destroy};
 
-static uint64_t version(void *data)
+static uint64_t owners_version(void *data)
 {
 	const struct owners *o = data;
 	return o->version;
@@ -384,8 +384,8 @@ struct owners *owners_create(struct kube *kube)
 	struct owners *o = xcalloc(1, sizeof *o);
 	o->kube = kube;
 	o->kinds = kinds_create(kube);
-	o->port = (struct owner_port){o, owner_above, version};
-	o->known = (struct owner_port){o, owner_known, version};
+	o->port = (struct owner_port){o, owner_above, owners_version};
+	o->known = (struct owner_port){o, owner_known, owners_version};
 	map_init(&o->by_name, owner_record_same, o);
 	tally_init(&o->spaces);
 	o->tokens_ms = BURST_MS;

@@ -65,12 +65,12 @@ static void volume_answered(struct record *r)
 	r->all->deadline = 0;
 }
 
-static void again(struct record *r, int64_t after)
+static void ask_again(struct record *r, int64_t after)
 {
 	r->next_at = clock_mono(kube_clock(r->all->kube)) + after;
 }
 
-static void learned(struct record *r, enum claim_state state)
+static void claim_learned(struct record *r, enum claim_state state)
 {
 	struct volume_claim *claim = &r->found.claim;
 	claim->ns = r->row.ns;
@@ -85,9 +85,9 @@ static void learned(struct record *r, enum claim_state state)
 	bool settled = state == CLAIM_BOUND || state == CLAIM_UNJUDGED;
 	if (settled || state == CLAIM_WAITS) {
 		r->backoff.attempt = 0;
-		again(r, settled ? SETTLED_MS : WAITS_EVERY_MS);
+		ask_again(r, settled ? SETTLED_MS : WAITS_EVERY_MS);
 	} else {
-		again(r, backoff_next(&r->backoff, &r->all->rng));
+		ask_again(r, backoff_next(&r->backoff, &r->all->rng));
 	}
 	arena_reset(&r->arena);
 	r->found = (struct volume_reading){0};
@@ -99,17 +99,17 @@ static void volume_failed(struct record *r, const struct fault *f, enum claim_st
 {
 	bool denied = f->kind == FAULT_DENIED && f->status == 403;
 	if (f->kind == FAULT_NOT_FOUND) {
-		learned(r, missing);
+		claim_learned(r, missing);
 		return;
 	}
 	log_warn("a volume claim cannot be judged", LOG_S("ns", r->row.ns),
 		LOG_S("name", r->row.name), LOG_F(f));
 	if (denied || f->kind == FAULT_INVALID || f->kind == FAULT_LIMIT) {
-		learned(r, CLAIM_UNJUDGED);
+		claim_learned(r, CLAIM_UNJUDGED);
 		return;
 	}
 	arena_reset(&r->arena);
-	again(r, backoff_next(&r->backoff, &r->all->rng));
+	ask_again(r, backoff_next(&r->backoff, &r->all->rng));
 }
 
 static void on_second(void *data, const struct kube_answer *a)
@@ -124,7 +124,7 @@ static void on_second(void *data, const struct kube_answer *a)
 				    : volume_class_decode(a->body, a->body_size, &r->arena,
 					      &r->found.claim, &f);
 		if (result == 0) {
-			learned(r, r->found.claim.state);
+			claim_learned(r, r->found.claim.state);
 			return;
 		}
 	}
@@ -148,7 +148,7 @@ static void on_claim(void *data, const struct kube_answer *a)
 		path.resource = "storageclasses";
 	}
 	if (r->found.next == VOLUME_DONE) {
-		learned(r, r->found.claim.state);
+		claim_learned(r, r->found.claim.state);
 	} else {
 		volume_get(r, &path, on_second);
 	}

@@ -43,7 +43,7 @@ bool pairs_contain(const struct pairs *all, const struct pairs *wanted)
 }
 
 /* Gt and Lt compare integers; a label that is none never matches. */
-static bool compares(const struct term *t, const char *value, bool greater)
+static bool compare_numbers(const struct term *t, const char *value, bool greater)
 {
 	int64_t have, bound;
 	if (t->value_count != 1 || !parse_i64(view_of(value), INT64_MIN, INT64_MAX, &have) ||
@@ -65,9 +65,9 @@ bool term_matches(const struct term *t, const char *value)
 	case TERM_DOES_NOT_EXIST:
 		return value == NULL;
 	case TERM_GT:
-		return value != NULL && compares(t, value, true);
+		return value != NULL && compare_numbers(t, value, true);
 	case TERM_LT:
-		return value != NULL && compares(t, value, false);
+		return value != NULL && compare_numbers(t, value, false);
 	}
 	return false;
 }

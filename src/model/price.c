@@ -8,7 +8,7 @@
 #define DIGITS_BEHIND 6
 #define MODEL_LENGTH  128
 
-static bool digits(struct view text, size_t most, int64_t *ret)
+static bool parse_digits(struct view text, size_t most, int64_t *ret)
 {
 	int64_t value = 0;
 	for (size_t i = 0; i < text.n; i++) {
@@ -31,8 +31,9 @@ bool price_parse(struct view text, int64_t *ret_micro)
 	struct view behind = {dot != NULL ? dot + 1 : text.p + n, dot != NULL ? text.n - n - 1 : 0};
 	int64_t whole = 0, part = 0;
 	bool shaped = n > 0 && n <= DIGITS_BEFORE && (dot == NULL || behind.n > 0);
-	if (!shaped || !digits((struct view){text.p, n}, n, &whole) ||
-		!digits(behind, DIGITS_BEHIND, &part) || whole * PRICE_UNIT + part > PRICE_MAX) {
+	if (!shaped || !parse_digits((struct view){text.p, n}, n, &whole) ||
+		!parse_digits(behind, DIGITS_BEHIND, &part) ||
+		whole * PRICE_UNIT + part > PRICE_MAX) {
 		return false;
 	}
 	*ret_micro = whole * PRICE_UNIT + part;
@@ -69,14 +70,14 @@ int prices_parse(const char *text, struct arena *arena, struct prices *ret, stru
 	return 0;
 }
 
-static char plain(char c)
+static char folded_letter(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c == ' ' || c == '_' ? '-' : c;
 }
 
 static bool same_model(const char *a, const char *b)
 {
-	while (*a != '\0' && plain(*a) == plain(*b)) {
+	while (*a != '\0' && folded_letter(*a) == folded_letter(*b)) {
 		a++;
 		b++;
 	}

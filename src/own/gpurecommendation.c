@@ -220,7 +220,7 @@ static bool is_healing(const void *r)
 	return ((const struct recommendation *)r)->healing.kind != HEALING_NONE;
 }
 
-static bool saves(const void *r)
+static bool has_savings(const void *r)
 {
 	return ((const struct recommendation *)r)->saves;
 }
@@ -267,7 +267,7 @@ static const struct field recommendation_fields[] = {
 	FIELD("status.healing.since", time, R(healing.since_ms), .when = is_healing),
 	FIELD("status.healing.until", time, R(healing.until_ms), .when = is_healing),
 	FIELD("status.healing.step", i32, R(healing.step), .always = true, .when = is_healing),
-	FIELD("status.savings.gpuMilli", i64, R(saved_milli), .always = true, .when = saves),
+	FIELD("status.savings.gpuMilli", i64, R(saved_milli), .always = true, .when = has_savings),
 	FIELD("status.savings.gpuMilli", there, R(saves)),
 	FIELD("status.lastUpdate.time", time, R(last_update.at_ms), .when = was_updated),
 	FIELD("status.lastUpdate.result", name, R(last_update.result), .name = update_result_name,

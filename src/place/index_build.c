@@ -50,7 +50,7 @@ static struct tree_key miss_key(const struct place_gpu *g, uint32_t at)
 }
 
 /* May anybody at all join it? */
-static bool joinable(const struct place_gpu *g)
+static bool gpu_is_joinable(const struct place_gpu *g)
 {
 	return !g->fenced && !g->held_off && g->kept_by == 0 && g->tenants < g->max_tenants &&
 	       g->tenants < MODEL_GRANTS_MAX && g->free_milli > 0 && g->company != PLACE_MIXED;
@@ -147,8 +147,8 @@ static void keyed_sort(struct keyed_list *list)
 }
 
 /* One tree of those from `from` to `to`, which are in order. */
-static uint32_t plant(struct place_index *x, struct leaves *leaves, const struct keyed_list *list,
-	size_t from, size_t to)
+static uint32_t plant_tree(struct place_index *x, struct leaves *leaves,
+	const struct keyed_list *list, size_t from, size_t to)
 {
 	VEC_CLEAR(&x->sorted);
 	VEC_RESERVE(&x->spine, to - from + 1);
@@ -179,7 +179,7 @@ static void list_joinable(const struct snapshot *s, key_of key, struct keyed_lis
 {
 	for (uint32_t i = 0; i < s->gpus.count; i++) {
 		const struct place_gpu *g = &s->gpus.items[i];
-		if (joinable(g)) {
+		if (gpu_is_joinable(g)) {
 			struct keyed k = {g->company, g->usable_mib, key(s, g), i};
 			VEC_PUSH(list, k);
 		}
@@ -212,7 +212,7 @@ static void build_fit(const struct snapshot *s)
 	for (size_t from = 0, to; from < list.count; from = to) {
 		to = end_of_class(&list, from);
 		struct size_class class = {list.items[from].company, list.items[from].size,
-			plant(x, &x->fit, &list, from, to), TREE_NONE};
+			plant_tree(x, &x->fit, &list, from, to), TREE_NONE};
 		VEC_PUSH(&x->classes, class);
 	}
 }
@@ -231,7 +231,7 @@ void index_know_spread(const struct snapshot *s)
 	for (size_t from = 0, to; from < list.count; from = to) {
 		to = end_of_class(&list, from);
 		const struct keyed *first = &list.items[from];
-		uint32_t root = plant(x, &x->spread, &list, from, to);
+		uint32_t root = plant_tree(x, &x->spread, &list, from, to);
 		size_class_of(x, first->company, first->size)->spread_root = root;
 	}
 	x->knows_spread = true;
@@ -268,7 +268,7 @@ void index_know_misses(const struct snapshot *s)
 		}
 	}
 	keyed_sort(&list);
-	x->miss_root = plant(x, &x->miss, &list, 0, list.count);
+	x->miss_root = plant_tree(x, &x->miss, &list, 0, list.count);
 	x->knows_misses = true;
 }
 
@@ -304,7 +304,7 @@ void index_know_opens(const struct snapshot *s)
 		}
 	}
 	keyed_sort(&list);
-	x->open_root = plant(x, &x->open, &list, 0, list.count);
+	x->open_root = plant_tree(x, &x->open, &list, 0, list.count);
 	x->knows_opens = true;
 }
 
@@ -319,7 +319,7 @@ static void move_fit(const struct snapshot *s, uint32_t gpu, bool in)
 	struct place_index *x = s->index;
 	const struct place_gpu *g = &s->gpus.items[gpu];
 	struct tree_leaf *l = &x->fit.items[gpu];
-	if (in ? !joinable(g) : !l->in) {
+	if (in ? !gpu_is_joinable(g) : !l->in) {
 		return;
 	}
 	if (in) {

@@ -20,7 +20,7 @@ int tree_compare(const struct tree_key *a, const struct tree_key *b)
 	return a->text != NULL && b->text != NULL ? strcmp(a->text, b->text) : 0;
 }
 
-static uint32_t priority(uint32_t at)
+static uint32_t item_priority(uint32_t at)
 {
 	uint32_t h = at + 1;
 	h = (h ^ (h >> 16)) * 0x85EBCA6Bu;
@@ -31,10 +31,10 @@ static uint32_t priority(uint32_t at)
 /* Two items never have one priority: each step of it can be undone. */
 static bool goes_above(uint32_t a, uint32_t b)
 {
-	return priority(a) > priority(b);
+	return item_priority(a) > item_priority(b);
 }
 
-static void widen(struct tree_amounts *all, const struct tree_amounts *other)
+static void widen_amounts(struct tree_amounts *all, const struct tree_amounts *other)
 {
 	all->milli = all->milli > other->milli ? all->milli : other->milli;
 	all->mib = all->mib > other->mib ? all->mib : other->mib;
@@ -43,15 +43,15 @@ static void widen(struct tree_amounts *all, const struct tree_amounts *other)
 	all->tenants = all->tenants < other->tenants ? all->tenants : other->tenants;
 }
 
-static void sum(struct tree_leaf *leaves, uint32_t at)
+static void sum_subtree(struct tree_leaf *leaves, uint32_t at)
 {
 	struct tree_leaf *l = &leaves[at];
 	l->all = l->own;
 	if (l->left != TREE_NONE) {
-		widen(&l->all, &leaves[l->left].all);
+		widen_amounts(&l->all, &leaves[l->left].all);
 	}
 	if (l->right != TREE_NONE) {
-		widen(&l->all, &leaves[l->right].all);
+		widen_amounts(&l->all, &leaves[l->right].all);
 	}
 }
 
@@ -60,7 +60,7 @@ static uint32_t lift_left(struct tree_leaf *leaves, uint32_t root)
 	uint32_t top = leaves[root].left;
 	leaves[root].left = leaves[top].right;
 	leaves[top].right = root;
-	sum(leaves, root);
+	sum_subtree(leaves, root);
 	return top;
 }
 
@@ -69,14 +69,14 @@ static uint32_t lift_right(struct tree_leaf *leaves, uint32_t root)
 	uint32_t top = leaves[root].right;
 	leaves[root].right = leaves[top].left;
 	leaves[top].left = root;
-	sum(leaves, root);
+	sum_subtree(leaves, root);
 	return top;
 }
 
 static uint32_t insert_below(struct tree_leaf *leaves, uint32_t root, uint32_t at)
 {
 	if (root == TREE_NONE) {
-		sum(leaves, at);
+		sum_subtree(leaves, at);
 		return at;
 	}
 	struct tree_leaf *l = &leaves[root];
@@ -87,7 +87,7 @@ static uint32_t insert_below(struct tree_leaf *leaves, uint32_t root, uint32_t a
 		l->right = insert_below(leaves, l->right, at);
 		root = goes_above(l->right, root) ? lift_right(leaves, root) : root;
 	}
-	sum(leaves, root);
+	sum_subtree(leaves, root);
 	return root;
 }
 
@@ -109,7 +109,7 @@ static uint32_t tree_join(struct tree_leaf *leaves, uint32_t low, uint32_t high)
 	} else {
 		leaves[high].left = tree_join(leaves, low, leaves[high].left);
 	}
-	sum(leaves, top);
+	sum_subtree(leaves, top);
 	return top;
 }
 
@@ -125,7 +125,7 @@ uint32_t tree_erase(struct tree_leaf *leaves, uint32_t root, uint32_t at)
 	} else {
 		l->right = tree_erase(leaves, l->right, at);
 	}
-	sum(leaves, root);
+	sum_subtree(leaves, root);
 	return root;
 }
 
@@ -134,7 +134,7 @@ static void sum_all(struct tree_leaf *leaves, uint32_t root)
 	if (root != TREE_NONE) {
 		sum_all(leaves, leaves[root].left);
 		sum_all(leaves, leaves[root].right);
-		sum(leaves, root);
+		sum_subtree(leaves, root);
 	}
 }
 
@@ -166,10 +166,10 @@ void tree_refresh(struct tree_leaf *leaves, uint32_t root, uint32_t at)
 		bool left = tree_compare(&leaves[at].key, &leaves[root].key) < 0;
 		tree_refresh(leaves, left ? leaves[root].left : leaves[root].right, at);
 	}
-	sum(leaves, root);
+	sum_subtree(leaves, root);
 }
 
-static bool enough(const struct tree_amounts *have, const struct tree_amounts *need)
+static bool amounts_suffice(const struct tree_amounts *have, const struct tree_amounts *need)
 {
 	return have->milli >= need->milli && have->mib >= need->mib && have->cpu >= need->cpu &&
 	       have->mem >= need->mem && have->tenants < need->tenants;
@@ -180,14 +180,14 @@ uint32_t tree_find(const struct tree_leaf *leaves, uint32_t root, struct tree_se
 	while (root != TREE_NONE) {
 		const struct tree_leaf *l = &leaves[root];
 		seek->looked_at++;
-		if (!enough(&l->all, &seek->need)) {
+		if (!amounts_suffice(&l->all, &seek->need)) {
 			return TREE_NONE;
 		}
 		uint32_t found = tree_find(leaves, l->left, seek);
 		if (found != TREE_NONE) {
 			return found;
 		}
-		if (enough(&l->own, &seek->need) && seek->suits(seek->data, root)) {
+		if (amounts_suffice(&l->own, &seek->need) && seek->suits(seek->data, root)) {
 			return root;
 		}
 		root = l->right;

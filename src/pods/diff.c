@@ -54,7 +54,7 @@ static void ascend(struct diff *d, size_t back)
 	d->path.p[back] = '\0';
 }
 
-static void emit(struct diff *d, const char *op, const json_t *value)
+static void emit_operation(struct diff *d, const char *op, const json_t *value)
 {
 	str_append_format(d->out, "%s{\"op\":\"%s\",\"path\":", d->wrote ? "," : "", op);
 	str_append_json(d->out, str_text(&d->path), d->path.len);
@@ -68,7 +68,7 @@ static void emit(struct diff *d, const char *op, const json_t *value)
 	d->wrote = true;
 }
 
-static void compare(struct diff *d, const json_t *a, const json_t *b);
+static void compare_values(struct diff *d, const json_t *a, const json_t *b);
 
 static void compare_objects(struct diff *d, const json_t *a, const json_t *b)
 {
@@ -82,9 +82,9 @@ static void compare_objects(struct diff *d, const json_t *a, const json_t *b)
 		}
 		size_t back = descend(d, key);
 		if (other == NULL) {
-			emit(d, "remove", NULL);
+			emit_operation(d, "remove", NULL);
 		} else {
-			compare(d, value, other);
+			compare_values(d, value, other);
 		}
 		ascend(d, back);
 	}
@@ -92,7 +92,7 @@ static void compare_objects(struct diff *d, const json_t *a, const json_t *b)
 	{
 		if (json_object_get(a, key) == NULL) {
 			size_t back = descend(d, key);
-			emit(d, "add", value);
+			emit_operation(d, "add", value);
 			ascend(d, back);
 		}
 	}
@@ -113,28 +113,28 @@ static void compare_arrays(struct diff *d, const json_t *a, const json_t *b)
 		nb--;
 	}
 	if ((na > nb ? na - nb : nb - na) > STEPS_MAX) {
-		emit(d, "replace", b);
+		emit_operation(d, "replace", b);
 		return;
 	}
 	size_t i = first;
 	for (; i < na && i < nb; i++) {
 		size_t back = descend_index(d, i);
-		compare(d, json_array_get(a, i), json_array_get(b, i));
+		compare_values(d, json_array_get(a, i), json_array_get(b, i));
 		ascend(d, back);
 	}
 	for (size_t left = i; left < na; left++) {
 		size_t back = descend_index(d, i);
-		emit(d, "remove", NULL);
+		emit_operation(d, "remove", NULL);
 		ascend(d, back);
 	}
 	for (; i < nb; i++) {
 		size_t back = descend_index(d, i);
-		emit(d, "add", json_array_get(b, i));
+		emit_operation(d, "add", json_array_get(b, i));
 		ascend(d, back);
 	}
 }
 
-static void compare(struct diff *d, const json_t *a, const json_t *b)
+static void compare_values(struct diff *d, const json_t *a, const json_t *b)
 {
 	if (a == b) {
 		return;
@@ -144,7 +144,7 @@ static void compare(struct diff *d, const json_t *a, const json_t *b)
 	} else if (json_is_array(a) && json_is_array(b)) {
 		compare_arrays(d, a, b);
 	} else if (!json_equal(a, b)) {
-		emit(d, "replace", b);
+		emit_operation(d, "replace", b);
 	}
 }
 
@@ -154,7 +154,7 @@ bool diff_write(const json_t *before, const json_t *after, struct str *out)
 	str_append_char(out, '[');
 	/* ascend writes a terminator, so the buffer must exist. */
 	(void)str_reserve(&d.path, 1);
-	compare(&d, before, after);
+	compare_values(&d, before, after);
 	str_append_char(out, ']');
 	bool whole = !d.path.overflow && !out->overflow;
 	str_finish(&d.path);

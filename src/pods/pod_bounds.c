@@ -22,7 +22,7 @@ static const char *const first_labels[] = {NAME_PREFIX, LABEL_TEMPLATE_HASH, NUL
 static const char *const first_notes[] = {NOTE_GPU_UUID, NOTE_VISIBLE_DEVICES, NOTE_COMPUTE_MILLI,
 	NOTE_MEMORY_MIB, NOTE_CAPACITY_POD, NOTE_POLICY_APPLIED, NOTE_CONTAINER, NOTE_TERM, NULL};
 
-static const char *cut(struct arena *arena, const char *text, size_t most)
+static const char *cut_text(struct arena *arena, const char *text, size_t most)
 {
 	struct view kept = text_cut(text, most);
 	return text == NULL || text[kept.n] == '\0' ? text : arena_strndup(arena, kept.p, kept.n);
@@ -71,11 +71,11 @@ static void cut_words(struct arena *arena, struct pod *pod)
 		&pod->priority_class, &pod->status_reason, &pod->placed.type, &pod->placed.reason,
 		&pod->trouble, &pod->resource_version};
 	for (size_t i = 0; i < COUNT_OF(words); i++) {
-		*words[i] = cut(arena, *words[i], WORD_MAX);
+		*words[i] = cut_text(arena, *words[i], WORD_MAX);
 	}
-	pod->gpu_container = cut(arena, pod->gpu_container, WORD_MAX);
-	pod->gpu_image = cut(arena, pod->gpu_image, IMAGE_MAX);
-	pod->placed.message = cut(arena, pod->placed.message, SENTENCE_MAX);
+	pod->gpu_container = cut_text(arena, pod->gpu_container, WORD_MAX);
+	pod->gpu_image = cut_text(arena, pod->gpu_image, IMAGE_MAX);
+	pod->placed.message = cut_text(arena, pod->placed.message, SENTENCE_MAX);
 }
 
 static size_t size_of_selector(const struct selector *s)
@@ -124,7 +124,7 @@ void pod_bound(struct arena *arena, struct pod *pod)
 	}
 	cut_words(arena, pod);
 	for (uint32_t i = 0; i < pod->notes.count; i++) {
-		pod->notes.items[i].value = cut(arena, pod->notes.items[i].value, VALUE_MAX);
+		pod->notes.items[i].value = cut_text(arena, pod->notes.items[i].value, VALUE_MAX);
 	}
 	bool labels = keep_pairs(&pod->labels, first_labels, LABELS_MAX);
 	bool notes = keep_pairs(&pod->notes, first_notes, NOTES_MAX);

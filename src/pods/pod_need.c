@@ -84,7 +84,7 @@ struct basic {
 
 /* As the scheduler: containers and sidecars run together; an init container runs beside the
  * sidecars that were started before it. */
-static int64_t need(const struct pod *pod, struct basic basic)
+static int64_t need_of_pod(const struct pod *pod, struct basic basic)
 {
 	int64_t running = 0, sidecars = 0, starting = 0;
 	for (uint32_t i = 0; i < pod->container_count; i++) {
@@ -122,7 +122,7 @@ static void sum_container(struct pod *pod, const struct container *c)
 		}
 		struct amount *a = sum_of(pod, asks->name);
 		if (a != NULL) {
-			a->value = need(pod, (struct basic){.other = asks->name});
+			a->value = need_of_pod(pod, (struct basic){.other = asks->name});
 		}
 	}
 }
@@ -162,7 +162,8 @@ static void count_others(
 
 int pod_need_decode(const struct reading *r, const json_t *spec, struct pod *pod)
 {
-	struct basics sum = {need(pod, BASIC(cpu_milli)), need(pod, BASIC(mem_bytes))};
+	struct basics sum = {
+		need_of_pod(pod, BASIC(cpu_milli)), need_of_pod(pod, BASIC(mem_bytes))};
 	struct basics overhead = {0};
 	const json_t *requests = NULL;
 	const json_t *extra = NULL;
@@ -184,7 +185,7 @@ int pod_need_decode(const struct reading *r, const json_t *spec, struct pod *pod
 	pod->best_effort = sum.cpu_milli == 0 && sum.mem_bytes == 0;
 	pod->cpu_milli = saturating_sum(sum.cpu_milli, overhead.cpu_milli);
 	pod->mem_bytes = saturating_sum(sum.mem_bytes, overhead.mem_bytes);
-	pod->gpus = need(pod, BASIC(gpus));
+	pod->gpus = need_of_pod(pod, BASIC(gpus));
 	count_others(requests, extra, r->arena, pod);
 	return 0;
 }

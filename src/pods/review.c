@@ -45,7 +45,7 @@ static const char *refuse_debug(const json_t *request)
 }
 
 /* Why this request is none of ours; NULL: a pod is being created, or debugged. */
-static const char *refuse(const struct review *r, const json_t *request)
+static const char *why_refused(const struct review *r, const json_t *request)
 {
 	if (r->debugged) {
 		return refuse_debug(request);
@@ -137,7 +137,7 @@ static void debug_object_of(struct review *r, const json_t *old)
 
 /* What cannot be trimmed is parsed as it is: the parser finds the words for what is wrong with it.
  */
-static int parse(struct review *r, const char *body, size_t size, struct fault *ret_fault)
+static int parse_trimmed(struct review *r, const char *body, size_t size, struct fault *ret_fault)
 {
 	r->text.limit = REVIEW_BODY_MAX;
 	switch (trim_review(body, size, &r->text)) {
@@ -153,9 +153,9 @@ static int parse(struct review *r, const char *body, size_t size, struct fault *
 	return decode_parse(body, size, DECODE_UNIQUE, &r->root, ret_fault);
 }
 
-static int decode(struct review *r, const char *body, size_t size, struct fault *ret_fault)
+static int decode_review(struct review *r, const char *body, size_t size, struct fault *ret_fault)
 {
-	if (parse(r, body, size, ret_fault) < 0) {
+	if (parse_trimmed(r, body, size, ret_fault) < 0) {
 		return -1;
 	}
 	json_t *request = json_object_get(r->root, "request");
@@ -171,7 +171,7 @@ static int decode(struct review *r, const char *body, size_t size, struct fault 
 	}
 	r->debugged = text_equals(r->operation, "UPDATE") &&
 		      text_equals(decode_find_text(request, "subResource"), "ephemeralcontainers");
-	r->problem = refuse(r, request);
+	r->problem = why_refused(r, request);
 	if (r->problem == NULL) {
 		r->object = json_object_get(request, "object");
 		if (r->debugged) {
@@ -186,7 +186,7 @@ static int decode(struct review *r, const char *body, size_t size, struct fault 
 int review_decode(struct review *r, const char *body, size_t size, struct fault *ret_fault)
 {
 	struct fault f = {0};
-	if (decode(r, body, size, &f) == 0) {
+	if (decode_review(r, body, size, &f) == 0) {
 		return 0;
 	}
 	struct view uid = trim_uid(body, size);

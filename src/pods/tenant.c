@@ -139,7 +139,7 @@ static void env_change_finish(struct env_change *c)
 	json_decref(c->added);
 }
 
-static void keep(struct env_change *c, size_t position, json_t *entry)
+static void keep_entry(struct env_change *c, size_t position, json_t *entry)
 {
 	json_array_append_new(c->had, json_pack("[I, O]", (json_int_t)position, entry));
 }
@@ -160,11 +160,11 @@ static void edit_entry(
 		json_array_append(out, entry);
 		break;
 	case ENV_RULE_DROP:
-		keep(c, position, entry);
+		keep_entry(c, position, entry);
 		break;
 	case ENV_RULE_SET:
 	case ENV_RULE_REPLACE:
-		keep(c, position, entry);
+		keep_entry(c, position, entry);
 		if ((*placed & bit) == 0) {
 			json_array_append_new(out, env_entry(row));
 		}

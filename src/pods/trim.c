@@ -153,7 +153,7 @@ struct budget {
 #define LISTS_DEPTH 5
 
 /* False: that is too much. */
-static bool spend(struct budget *b, char c, int depth)
+static bool spend_budget(struct budget *b, char c, int depth)
 {
 	if (c == ',') {
 		b->cost++;
@@ -183,7 +183,7 @@ enum trim trim_review(const char *p, size_t n, struct str *out)
 		if (depth > DECODE_DEPTH_MAX || depth < 0) {
 			return TRIM_BROKEN;
 		}
-		if ((*p == '{' || *p == '[' || *p == ',') && !spend(&b, *p, depth)) {
+		if ((*p == '{' || *p == '[' || *p == ',') && !spend_budget(&b, *p, depth)) {
 			return TRIM_TOO_LARGE;
 		}
 	}

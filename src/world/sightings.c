@@ -36,7 +36,7 @@ static void bit_set(uint64_t *bits, uint32_t bit)
 	bits[bit / BITS_A_WORD] |= UINT64_C(1) << bit % BITS_A_WORD;
 }
 
-static bool noted(const uint64_t *bits, uint32_t bit)
+static bool bit_is_set(const uint64_t *bits, uint32_t bit)
 {
 	return (bits[bit / BITS_A_WORD] >> bit % BITS_A_WORD & 1) != 0;
 }
@@ -89,7 +89,7 @@ void sightings_note(struct world *w, const struct pod *pod)
 /* Might one of those carry this? */
 static bool may_have(const uint64_t *bits, const char *key, const char *value)
 {
-	return !is_own_label(key) && noted(bits, bit_of(key, value));
+	return !is_own_label(key) && bit_is_set(bits, bit_of(key, value));
 }
 
 static bool may_match_term(const uint64_t *bits, const struct term *t)

@@ -42,7 +42,8 @@ static const char *const least_notes[] = {NOTE_CAPACITY_POD, NOTE_COMPUTE_MILLI,
 	NOTE_GPU_UUID, NOTE_MEMORY_MIB, NOTE_POLICY_APPLIED, NULL};
 static const char *const least_labels[] = {LABEL_TENANT, LABEL_SURGE, NULL};
 
-static struct pairs least(const struct pairs *all, const char *const *keys, struct arena *arena)
+static struct pairs pairs_least(
+	const struct pairs *all, const char *const *keys, struct arena *arena)
 {
 	struct pairs kept = {.items = ARENA_ARRAY(arena, struct pair, all->count)};
 	for (; *keys != NULL; keys++) {
@@ -60,8 +61,8 @@ void spaces_least(const struct pod *pod, struct arena *arena, struct pod *ret)
 	static const char *gate[] = {NAME_GATE};
 	*ret = *pod;
 	ret->lean = ret->cut = ret->too_complex = true;
-	ret->labels = least(&pod->labels, least_labels, arena);
-	ret->notes = least(&pod->notes, least_notes, arena);
+	ret->labels = pairs_least(&pod->labels, least_labels, arena);
+	ret->notes = pairs_least(&pod->notes, least_notes, arena);
 	ret->gates = gate;
 	ret->gate_count = pod_has_gate(pod, NAME_GATE) ? 1 : 0;
 	ret->node_selector = (struct pairs){0};
