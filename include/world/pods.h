@@ -2,7 +2,7 @@
 #ifndef WORLD_PODS_H
 #define WORLD_PODS_H
 
-#include "model/pod.h"
+#include "model/quota.h"
 #include "model/reason.h"
 #include "world/nodes.h"
 
@@ -41,7 +41,7 @@ struct world_gpu {
 	const char *uuid, *capacity_pod, *policy;
 	/* interned; that asks for its GPUs, or did; NULL: several do, or it is not told */
 	const char *container;
-	const char *priority_class;    /* interned; what the scopes of quotas ask for */
+	struct quota_subject subject;  /* its class interned */
 	struct world_claim **claims;   /* owned list; of tenants with our gate, and pending ones */
 	int64_t gpu_oom_ms, failed_ms; /* as the pod's */
 	int64_t told_ms;	       /* when `told` was written; 0: there is no such condition */
@@ -68,7 +68,6 @@ struct world_gpu {
 	bool ready : 1;				 /* its condition Ready */
 	/* its framework was told what to take; as the pod's: it says more than is kept */
 	bool told_memory : 1, cut : 1, lean : 1;
-	bool has_deadline : 1, best_effort : 1, crosses_namespaces : 1; /* for quotas */
 };
 
 /* There are a hundred thousand: keep it small. */

@@ -76,7 +76,7 @@ static void gpu_free(struct world *w, struct world_gpu *g)
 	}
 	claims_leave(w, g);
 	intern_release(w->words, g->uuid);
-	intern_release(w->words, g->priority_class);
+	intern_release(w->words, g->subject.priority_class);
 	intern_release(w->words, g->container);
 	intern_release(w->words, g->capacity_pod);
 	intern_release(w->words, g->policy);
@@ -203,10 +203,8 @@ static struct world_gpu *world_gpu_create(
 	g->created_ms = pod->created_ms;
 	g->ready = pod->ready;
 	g->container = intern_add(w->words, asking_container(pod));
-	g->priority_class = intern_add(w->words, pod->priority_class);
-	g->has_deadline = pod->has_deadline;
-	g->best_effort = pod->best_effort;
-	g->crosses_namespaces = pod->crosses_namespaces;
+	g->subject = quota_subject_of(pod);
+	g->subject.priority_class = intern_add(w->words, pod->priority_class);
 	bool waits = g->class == WORLD_TENANT && g->gated && !pod_is_terminal(pod);
 	if (waits || g->class == WORLD_PENDING) {
 		claims_take(w, g, pod);

@@ -15,20 +15,11 @@
 /* Sums must not overflow, whatever people ask for: as in pods.c. */
 #define AMOUNT_MAX (INT64_MAX >> 17)
 
-static struct quota_subject gpu_pod_subject(const struct world_gpu *g)
-{
-	return (struct quota_subject){.priority_class = g->priority_class,
-		.has_deadline = g->has_deadline,
-		.best_effort = g->best_effort,
-		.crosses_namespaces = g->crosses_namespaces};
-}
-
 static void quota_count_pod(struct world_quota *q, const struct world_pod *p, int sign)
 {
 	const struct world_gpu *g = p->gpu;
 	bool holds = g->class == WORLD_TENANT && !g->gated;
-	struct quota_subject s = gpu_pod_subject(g);
-	if (!quota_covers(&q->noun, &s)) {
+	if (!quota_covers(&q->noun, &g->subject)) {
 		return;
 	}
 	q->whole_gpus += sign * g->gpus;
@@ -126,8 +117,7 @@ const struct world_quota *world_quota_at(const struct world *w, size_t i)
 
 bool world_quota_covers(const struct world_quota *q, const struct world_pod *p)
 {
-	struct quota_subject s = gpu_pod_subject(p->gpu);
-	return quota_covers(&q->noun, &s);
+	return quota_covers(&q->noun, &p->gpu->subject);
 }
 
 const char *world_zero_quota(const struct world *w, const struct pod *pod)
