@@ -118,7 +118,7 @@ static bool args_mention(const struct container *c, const char *word)
 	return false;
 }
 
-static enum workload_type by_args(const struct container *c)
+static enum workload_type type_by_args(const struct container *c)
 {
 	for (size_t i = 0; c != NULL && i < COUNT_OF(arg_hints); i++) {
 		if (args_mention(c, arg_hints[i].word)) {
@@ -128,7 +128,7 @@ static enum workload_type by_args(const struct container *c)
 	return WORKLOAD_UNKNOWN;
 }
 
-static enum workload_type by_image(const char *image)
+static enum workload_type type_by_image(const char *image)
 {
 	for (size_t i = 0; image != NULL && i < COUNT_OF(image_hints); i++) {
 		if (text_has_word(image, image_hints[i].word)) {
@@ -157,8 +157,8 @@ enum workload_type owner_work_of(const struct pod *pod, const struct owner_top *
 		return by_kind;
 	}
 	enum workload_type said = by_labels(&pod->labels);
-	said = said != WORKLOAD_UNKNOWN ? said : by_args(gpu_container_of(pod));
-	said = said != WORKLOAD_UNKNOWN ? said : by_image(pod->gpu_image);
+	said = said != WORKLOAD_UNKNOWN ? said : type_by_args(gpu_container_of(pod));
+	said = said != WORKLOAD_UNKNOWN ? said : type_by_image(pod->gpu_image);
 	if (by_kind != WORKLOAD_BATCH) {
 		return said;
 	}

@@ -1,6 +1,6 @@
 /* What pods take of their nodes, each combination kept once. */
-#ifndef WORLD_TAKES_INSIDE_H
-#define WORLD_TAKES_INSIDE_H
+#ifndef WORLD_TAKES_H
+#define WORLD_TAKES_H
 
 #include "store.h"
 
