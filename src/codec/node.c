@@ -57,7 +57,7 @@ static bool shares_already(const struct pairs *labels)
 
 /* NULL for what is too long: who remembers it, to compare a later one with it, has room for so
  * much. */
-static const char *bounded(const char *text)
+static const char *text_if_short(const char *text)
 {
 	return text != NULL && strlen(text) <= INFO_MAX ? text : NULL;
 }
@@ -71,9 +71,9 @@ static int finish_node(const struct reading *r, void *noun)
 	}
 	const char *product = pairs_get(&node->labels, PRODUCT_LABEL);
 	const char *hami = decode_find_text(r->object, "metadata.annotations/" HAMI_NOTE);
-	node->boot = bounded(node->boot);
-	node->runtime = bounded(node->runtime);
-	node->gpus_reset = text_empty(node->gpus_reset) ? NULL : bounded(node->gpus_reset);
+	node->boot = text_if_short(node->boot);
+	node->runtime = text_if_short(node->runtime);
+	node->gpus_reset = text_empty(node->gpus_reset) ? NULL : text_if_short(node->gpus_reset);
 	read_others(r->object, r->arena, node);
 	node->shares_already = shares_already(&node->labels);
 	node->is_mig = product != NULL && strstr(product, MIG_PRODUCT) != NULL;

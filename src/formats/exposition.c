@@ -19,7 +19,7 @@ struct exposition {
 
 /* --- one line --- */
 
-static int bad(struct fault *f, const char *what)
+static int refuse_line(struct fault *f, const char *what)
 {
 	return fault_set(f, FAULT_INVALID, "%s", what);
 }
@@ -53,7 +53,7 @@ static int read_quoted(char **at, const char **ret_value, struct fault *f)
 	*ret_value = to;
 	for (; *from != '"'; from++) {
 		if (*from == '\0') {
-			return bad(f, "a label's value without its end");
+			return refuse_line(f, "a label's value without its end");
 		}
 		if (*from != '\\') {
 			*to++ = *from;
@@ -61,7 +61,7 @@ static int read_quoted(char **at, const char **ret_value, struct fault *f)
 		}
 		from++;
 		if (*from != '\\' && *from != '"' && *from != 'n') {
-			return bad(f, "an escape that there is not in a label's value");
+			return refuse_line(f, "an escape that there is not in a label's value");
 		}
 		*to++ = *from == 'n' ? '\n' : *from;
 	}
@@ -89,11 +89,11 @@ static int read_label(struct exposition *e, char **at, uint32_t count, struct fa
 			f, FAULT_LIMIT, "more labels than %d at one value", EXPOSITION_LABELS_MAX);
 	}
 	if (end == name || *p != '=') {
-		return bad(f, "no label where one is expected");
+		return refuse_line(f, "no label where one is expected");
 	}
 	p = skip_blanks(p + 1);
 	if (*p != '"') {
-		return bad(f, "a label's value without quotes");
+		return refuse_line(f, "a label's value without quotes");
 	}
 	*at = p + 1;
 	*end = '\0';
@@ -101,7 +101,7 @@ static int read_label(struct exposition *e, char **at, uint32_t count, struct fa
 	if (read_quoted(at, &e->labels[count].value, f) < 0) {
 		return -1;
 	}
-	return is_twice(e, count) ? bad(f, "a label twice") : 0;
+	return is_twice(e, count) ? refuse_line(f, "a label twice") : 0;
 }
 
 /* From behind the opening brace to behind the closing one. */
@@ -118,7 +118,7 @@ static int read_labels(
 		if (**at == ',') {
 			(*at)++;
 		} else if (**at != '}') {
-			return bad(f, "neither a comma nor a brace after a label");
+			return refuse_line(f, "neither a comma nor a brace after a label");
 		}
 	}
 	(*at)++;
@@ -143,10 +143,10 @@ static int read_value(char *at, struct exposition_sample *s, struct fault *f)
 	if (*at != '\0' && *at != '#') {
 		s->has_time = true;
 		if (!parse_i64(take_word(&at), INT64_MIN / 2, INT64_MAX / 2, &s->time_ms)) {
-			return bad(f, "a time that is not a whole number of milliseconds");
+			return refuse_line(f, "a time that is not a whole number of milliseconds");
 		}
 	}
-	return *at != '\0' && *at != '#' ? bad(f, "something after the value") : 0;
+	return *at != '\0' && *at != '#' ? refuse_line(f, "something after the value") : 0;
 }
 
 static int read_sample(struct exposition *e, char *at, struct fault *f)
@@ -155,7 +155,7 @@ static int read_sample(struct exposition *e, char *at, struct fault *f)
 	char *end = name_end(at, true), *p = skip_blanks(end);
 	bool blank = p != end, labels = *p == '{';
 	if (end == at || (!blank && !labels)) {
-		return bad(f, "no name of a metric at the begin of the line");
+		return refuse_line(f, "no name of a metric at the begin of the line");
 	}
 	p += labels ? 1 : 0;
 	*end = '\0';
@@ -175,7 +175,7 @@ static int read_line(struct exposition *e, struct fault *f)
 		line->p[--line->len] = '\0';
 	}
 	if (line->len > 0 && memchr(line->p, '\0', line->len) != NULL) {
-		return bad(f, "a NUL byte");
+		return refuse_line(f, "a NUL byte");
 	}
 	char *at = line->len > 0 ? skip_blanks(line->p) : NULL;
 	if (at == NULL || *at == '\0' || *at == '#') {

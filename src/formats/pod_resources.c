@@ -22,7 +22,7 @@ struct reading {
 	struct fault *fault;
 };
 
-static int bad(const struct reading *r, const char *what)
+static int refuse_answer(const struct reading *r, const char *what)
 {
 	return fault_set(r->fault, FAULT_INVALID, "the kubelet's answer has %s", what);
 }
@@ -48,7 +48,7 @@ static int read_name(
 		name = found;
 	}
 	if (more < 0 || !is_name(name)) {
-		return bad(r, "something without a name that could be one");
+		return refuse_answer(r, "something without a name that could be one");
 	}
 	*ret_name = arena_strndup(r->arena, name.p, name.n);
 	return 0;
@@ -121,7 +121,7 @@ static int read_devices(struct reading *r, struct view message, const char *cont
 			return -1;
 		}
 	}
-	return more < 0 ? bad(r, "a list of devices that cannot be read") : 0;
+	return more < 0 ? refuse_answer(r, "a list of devices that cannot be read") : 0;
 }
 
 /* --- containers and pods ---------------------------------------------------------------------- */
@@ -139,7 +139,7 @@ static int read_container(struct reading *r, struct view message)
 			return -1;
 		}
 	}
-	return more < 0 ? bad(r, "a container that cannot be read") : 0;
+	return more < 0 ? refuse_answer(r, "a container that cannot be read") : 0;
 }
 
 static int read_pod(struct reading *r, struct view message, struct pod_devices *pod)
@@ -157,7 +157,7 @@ static int read_pod(struct reading *r, struct view message, struct pod_devices *
 		}
 	}
 	if (more < 0) {
-		return bad(r, "a pod that cannot be read");
+		return refuse_answer(r, "a pod that cannot be read");
 	}
 	pod->devices = ARENA_ARRAY(r->arena, struct node_device, r->count + 1);
 	memcpy(pod->devices, r->devices, r->count * sizeof *r->devices);
@@ -178,7 +178,7 @@ static int count_pods(const struct reading *r, struct view message, uint32_t *re
 		}
 	}
 	if (more < 0) {
-		return bad(r, "something that is no field");
+		return refuse_answer(r, "something that is no field");
 	}
 	*ret_count = count;
 	return 0;
@@ -195,13 +195,13 @@ static int open_frame(const struct reading *r, struct view bytes, struct view *r
 			"the kubelet's answer is larger than %zu bytes", POD_RESOURCES_BYTES_MAX);
 	}
 	if (bytes.n < FRAME_BYTES || bytes.p[0] != 0) {
-		return bad(r, "no message of gRPC, or a compressed one");
+		return refuse_answer(r, "no message of gRPC, or a compressed one");
 	}
 	for (int i = 1; i < FRAME_BYTES; i++) {
 		n = n << 8 | (unsigned char)bytes.p[i];
 	}
 	if (n != bytes.n - FRAME_BYTES) {
-		return bad(r, "a message of another length than it says");
+		return refuse_answer(r, "a message of another length than it says");
 	}
 	*ret_message = (struct view){bytes.p + FRAME_BYTES, (size_t)n};
 	return 0;

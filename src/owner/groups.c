@@ -118,7 +118,7 @@ static bool compile_rule(struct group *g, uint32_t i)
 		       arena_printf(a, "rules[%u].containerNameRegex", i));
 }
 
-static void compile(struct group *g)
+static void group_compile(struct group *g)
 {
 	const struct workload_group *noun = &g->noun;
 	if (noun->key_from == GROUP_KEY_ANNOTATION_VALUE && annotation_is_unseen(noun->key_name)) {
@@ -175,7 +175,7 @@ static bool group_set(struct groups *g, const struct workload_group *noun)
 	struct group *made = xcalloc(1, sizeof *made);
 	made->arena.block_bytes = 512;
 	record_copy(&made->arena, &workload_group_table, noun, &made->noun);
-	compile(made);
+	group_compile(made);
 	made->row = (struct table_row){.ns = "", .name = made->noun.name};
 	table_add(&g->all, &made->row);
 	size_t at = g->ranked.count;

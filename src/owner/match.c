@@ -61,7 +61,7 @@ static bool rule_matches(const struct compiled_rule *r, const struct pod *pod,
 }
 
 /* The name without its generated end; all of it where nothing would be left. */
-static struct view strip(const struct group *g, const char *name)
+static struct view name_without_end(const struct group *g, const char *name)
 {
 	struct view whole = view_of(name);
 	struct view end;
@@ -77,7 +77,7 @@ static struct view key_from(const struct group *g, const struct pod *pod,
 	const char *key_name = text_or(g->noun.key_name, "");
 	switch (g->noun.key_from) {
 	case GROUP_KEY_OWNER_NAME:
-		return top->name != NULL ? strip(g, top->name) : (struct view){NULL, 0};
+		return top->name != NULL ? name_without_end(g, top->name) : (struct view){NULL, 0};
 	case GROUP_KEY_LABEL_VALUE:
 		return view_of(pairs_get(&pod->labels, key_name));
 	case GROUP_KEY_ANNOTATION_VALUE:

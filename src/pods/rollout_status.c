@@ -64,7 +64,7 @@ static void fill_zeros(struct standing *s)
 	s->wanted = s->wanted < 0 ? 1 : s->wanted; /* the API's own default */
 }
 
-static enum standing_course deployment(struct raw *r)
+static enum standing_course course_of_deployment(struct raw *r)
 {
 	const struct standing *s = &r->standing;
 	fill_zeros(&r->standing);
@@ -74,7 +74,7 @@ static enum standing_course deployment(struct raw *r)
 }
 
 /* With a partition the rest stays as it is on purpose. */
-static enum standing_course stateful_set(struct raw *r)
+static enum standing_course course_of_stateful_set(struct raw *r)
 {
 	const struct standing *s = &r->standing;
 	fill_zeros(&r->standing);
@@ -84,7 +84,7 @@ static enum standing_course stateful_set(struct raw *r)
 	return moves_if(r->observed < s->generation || rolls);
 }
 
-static enum standing_course daemon_set(struct raw *r)
+static enum standing_course course_of_daemon_set(struct raw *r)
 {
 	struct standing *s = &r->standing;
 	s->wanted = s->replicas = r->scheduled_wanted;
@@ -95,7 +95,7 @@ static enum standing_course daemon_set(struct raw *r)
 	return moves_if(r->observed < s->generation || rolls);
 }
 
-static enum standing_course replica_set(struct raw *r)
+static enum standing_course course_of_replica_set(struct raw *r)
 {
 	fill_zeros(&r->standing);
 	r->standing.updated = -1;
@@ -104,7 +104,7 @@ static enum standing_course replica_set(struct raw *r)
 
 /* It is done with one version and has not begun another; or it is at it, waits between two steps,
  * or gave up half way. */
-static enum standing_course rollout(struct raw *r)
+static enum standing_course course_of_rollout(struct raw *r)
 {
 	fill_zeros(&r->standing);
 	if (text_empty(r->phase)) {
@@ -118,12 +118,12 @@ static const struct {
 	enum standing_course (*read)(struct raw *r);
 	const struct shape *shape;
 } readers[] = {
-	{"Deployment", deployment, &apps_shape},
-	{"StatefulSet", stateful_set, &apps_shape},
-	{"DaemonSet", daemon_set, &apps_shape},
-	{"ReplicaSet", replica_set, &apps_shape},
-	{"DeploymentConfig", deployment, &apps_shape},
-	{"Rollout", rollout, &rollout_shape},
+	{"Deployment", course_of_deployment, &apps_shape},
+	{"StatefulSet", course_of_stateful_set, &apps_shape},
+	{"DaemonSet", course_of_daemon_set, &apps_shape},
+	{"ReplicaSet", course_of_replica_set, &apps_shape},
+	{"DeploymentConfig", course_of_deployment, &apps_shape},
+	{"Rollout", course_of_rollout, &rollout_shape},
 };
 
 static int read_course(const json_t *root, const char *kind, struct arena *arena, struct raw *r,

@@ -6,7 +6,7 @@
 #include "tenant.h"
 
 /* True if a person had chosen something else for one of the variables. */
-static bool overrides(const json_t *had)
+static bool any_was_overridden(const json_t *had)
 {
 	for (size_t i = 0; i < json_array_size(had); i++) {
 		const json_t *entry = json_array_get(json_array_get(had, i), 1);
@@ -41,7 +41,7 @@ json_t *tenant_debug(json_t *object, const json_t *old, const char **ret_overrid
 			continue;
 		}
 		json_t *had = container_edit_env(container, others_env, OTHERS_ENV_COUNT);
-		if (overrides(had)) {
+		if (any_was_overridden(had)) {
 			*ret_overridden = name;
 		}
 		json_decref(had);

@@ -304,7 +304,7 @@ static bool unpin_term(json_t *term)
 	return json_object_size(term) == 0;
 }
 
-static void unpin(json_t *spec)
+static void unpin_from_nodes(json_t *spec)
 {
 	static const char required_key[] = "requiredDuringSchedulingIgnoredDuringExecution";
 	json_t *affinity = own_member(spec, "affinity", JSON_OBJECT);
@@ -343,7 +343,7 @@ static bool restore_spec(json_t *spec, const json_t *original)
 		json_object_del(spec, "runtimeClassName");
 	}
 	if (!json_is_true(json_object_get(original, "pin"))) {
-		unpin(spec);
+		unpin_from_nodes(spec);
 	}
 	return true;
 }
