@@ -79,16 +79,16 @@ def test_other_rooms_close_no_cycle(tree):
 
 
 def test_the_other_figures(tree):
-    write(tree, "src/engine/a.c", "static int own_a(const struct engine *e)\n{\n\treturn 0;\n}\n\n"
+    write(tree, "src/brain/a.c", "static int own_a(const struct engine *e)\n{\n\treturn 0;\n}\n\n"
           "PRINTF(1, 2) void far(struct engine *e,\n\tint (*f)(int, int))\n{\n}\n")
     write(tree, "test/model/sim/sim.c", "int simulate(struct engine *e)\n{\n\treturn 0;\n}\n")
-    write(tree, "src/engine/engine.h", "void far(struct engine *e,\n\tint (*f)(int, int));\n")
+    write(tree, "src/brain/engine.h", "void far(struct engine *e,\n\tint (*f)(int, int));\n")
     figures = json.loads(house(tree, "--json"))["figures"]
     assert {key: (row["count"], row["of"]) for key, row in figures.items() if not key.startswith("cycle-")} == {
         "engine": (2, 10), "foreign": (1, 5), "shared": (2, 11), "lines": (4 * 11 + 9 + 2, None), "rooms": (0, 3),
         "names": (1, 5)}
-    assert house(tree, "--list", "foreign") == "src/engine/a.c:6: far is declared in src/engine/engine.h\n"
-    assert "src/engine/a.c:1: own_a is defined in 2 files\n" in house(tree, "--list", "shared")
+    assert house(tree, "--list", "foreign") == "src/brain/a.c:6: far is declared in src/brain/engine.h\n"
+    assert "src/brain/a.c:1: own_a is defined in 2 files\n" in house(tree, "--list", "shared")
     for number in range(17):
         write(tree, "src/base/more%d.c" % number, "/* Nothing. */\n")
     assert count(tree, "rooms")["count"] == 1
@@ -97,7 +97,7 @@ def test_the_other_figures(tree):
 def test_worse_than_a_ceiling_is_refused(tree):
     write(tree, CEILINGS, "# Why.\nnames 0\nlines 92000\n")
     assert house(tree, "--check") == ""
-    write(tree, "src/engine/a.c", calls("other"))
+    write(tree, "src/brain/a.c", calls("other"))
     assert house(tree, "--check", status=1) == (
         CEILINGS + ":2: names of more than one .c file: 1 of 4, at most 0; hack/house --list names shows them\n")
     write(tree, CEILINGS, "names 1\n")
@@ -110,7 +110,7 @@ def test_worse_than_a_ceiling_is_refused(tree):
 def test_ceilings_are_lowered_and_never_raised(tree):
     write(tree, CEILINGS, "# Why.\ncycle-base 9\ncycle-gone 4\nengine 720\nforeign 0\nnames 3\n")
     write(tree, "src/base/d.c", calls("d", "a"))
-    write(tree, "src/engine/a.c", calls("other"))
+    write(tree, "src/brain/a.c", calls("other"))
     write(tree, "src/base/far.h", "int other_verb(void);\n")
     house(tree, "--lower")
     assert (tree / CEILINGS).read_text(encoding="utf-8") == "# Why.\ncycle-base 4\nengine 10\nforeign 0\nnames 1\n"
