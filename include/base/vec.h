@@ -15,6 +15,11 @@
 	type *items; /* owned */                                                                   \
 	size_t count;                                                                              \
 	size_t room
+/* The same without a name of its own, for a member. */
+#define VEC_OF(type)                                                                               \
+	struct {                                                                                   \
+		VEC_FIELDS(type);                                                                  \
+	}
 
 void *vec_grow(void *items, size_t *room, size_t need, size_t item_size);
 void vec_free(void *items);

@@ -25,9 +25,7 @@ struct roll_fleet {
 	int64_t step;	 /* the newest of `begun` */
 	uint32_t begun[ROLL_BUDGET_STEPS];
 	uint64_t last_id;
-	struct {
-		VEC_FIELDS(struct roll_flight);
-	} flights;
+	VEC_OF(struct roll_flight) flights;
 };
 
 void roll_fleet_init(struct roll_fleet *f);

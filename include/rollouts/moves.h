@@ -28,12 +28,9 @@ struct move {
 };
 
 struct moves {
-	struct {
-		VEC_FIELDS(struct move);
-	} list; /* in the order of at_ms */
-	struct {
-		VEC_FIELDS(struct resize_request);
-	} back; /* moves that did not happen, as the engine is told in the next step */
+	VEC_OF(struct move) list; /* in the order of at_ms */
+	/* moves that did not happen, as the engine is told in the next step */
+	VEC_OF(struct resize_request) back;
 };
 
 void moves_finish(struct moves *m);

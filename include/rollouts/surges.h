@@ -39,9 +39,7 @@ struct surge {
 };
 
 struct surges {
-	struct {
-		VEC_FIELDS(struct surge *); /* owned */
-	} list;
+	VEC_OF(struct surge *) list; /* owned */
 	enum sizer_surge right;
 };
 void surges_finish(struct rollouts *s);

@@ -26,18 +26,10 @@ struct device_shape {
 };
 
 struct devices {
-	struct {
-		VEC_FIELDS(struct device_found);
-	} found; /* of this round, by node */
-	struct {
-		VEC_FIELDS(struct device);
-	} at; /* of the last one, by node */
-	struct {
-		VEC_FIELDS(struct device);
-	} list; /* the same, the largest first */
-	struct {
-		VEC_FIELDS(struct device_shape);
-	} shapes; /* that were asked for since */
+	VEC_OF(struct device_found) found;  /* of this round, by node */
+	VEC_OF(struct device) at;	    /* of the last one, by node */
+	VEC_OF(struct device) list;	    /* the same, the largest first */
+	VEC_OF(struct device_shape) shapes; /* that were asked for since */
 	struct map by_shape;
 	uint64_t looks; /* at nodes, since the start */
 };

@@ -24,9 +24,7 @@ struct gpu {
 };
 
 struct gpus {
-	struct {
-		VEC_FIELDS(struct gpu);
-	} list;
+	VEC_OF(struct gpu) list;
 	struct map by_id;
 	uint32_t unused; /* the first free place and one; 0: there is none */
 	uint32_t turn;	 /* gpus_settle ends one */

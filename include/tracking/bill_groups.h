@@ -33,9 +33,7 @@ struct bill_group {
 };
 
 struct bill_groups {
-	struct {
-		VEC_FIELDS(struct bill_group);
-	} list;
+	VEC_OF(struct bill_group) list;
 	struct map by_name;
 	uint32_t unused; /* the first free place and one; 0: there is none */
 	uint32_t turn;	 /* each bill is one */

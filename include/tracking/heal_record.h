@@ -119,9 +119,7 @@ struct heal_ended {
 enum heal_look { HEAL_LOOK_RESTS, HEAL_LOOK_DECIDES, HEAL_LOOK_RESIZES };
 
 struct heal_alarms {
-	struct {
-		VEC_FIELDS(struct heal_ended);
-	} ends;
+	VEC_OF(struct heal_ended) ends;
 	bool any;	/* a workload is alerted that the look under way may have passed */
 	uint32_t looks; /* the number of looks so far */
 	enum heal_look look;
