@@ -11,7 +11,7 @@ struct healing {
 	struct tracking *tracking; /* borrowed, like */
 	struct supply *supply;	   /* this */
 	struct heal_alarms alarms;
-	struct unowned_pods others;
+	struct table unowned_pods;
 	bool round_counts; /* a round counts what pods have: it will meet whoever is pressed now */
 };
 

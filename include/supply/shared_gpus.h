@@ -31,9 +31,7 @@ struct shared_gpu {
 };
 
 struct shared_gpus {
-	struct {
-		VEC_FIELDS(struct shared_gpu);
-	} list;
+	VEC_OF(struct shared_gpu) list;
 };
 
 /* The pod for which room is looked for. */
@@ -54,17 +52,9 @@ struct gpu_tenant {
 	const struct policy *policy; /* NULL: the policy does not exist */
 	const struct workload_key *key;
 };
-/* Finds a tenant by its uid. */
-struct tenant_finder {
-	const void *data;
-	struct gpu_tenant (*find)(const void *data, const char *uid);
-};
-
-void shared_gpus_finish(struct shared_gpus *r);
-void shared_gpus_clear(struct shared_gpus *r);
-/* Adds a capacity pod's GPU, unless it takes no tenants. */
+/* Adds a capacity pod's GPU, unless it takes no tenants; `tenants`: as its ledger has them. */
 void shared_gpus_add(struct shared_gpus *r, const struct world_pod *wp, const struct pod *pod,
-	const struct tenant_finder *tenants);
+	const struct gpu_tenant *tenants);
 /* The room for a new pod beside all that runs. */
 enum roll_room shared_gpus_find(const struct shared_gpus *r, const struct share_query *ask);
 /* Would one more node have room, if it is like one of those that are there? Node pools without a

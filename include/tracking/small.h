@@ -26,6 +26,11 @@ static inline struct small_share small_of(int64_t milli, int64_t mib)
 	return (struct small_share){to_int32(milli), to_int32(mib)};
 }
 
+static inline void small_raise(struct small_share *s, int64_t milli, int64_t mib)
+{
+	*s = (struct small_share){larger_int32(s->milli, milli), larger_int32(s->mib, mib)};
+}
+
 static inline struct share share_widened(struct small_share s)
 {
 	return (struct share){s.milli, s.mib};

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/slab.h"
+#include "base/table.h"
 #include "history/history.h"
 #include "model/recommendation.h"
 #include "right/hold.h"
@@ -53,12 +54,10 @@ struct pending_status {
 enum sized_write { SIZED_STATUS, SIZED_CREATE, SIZED_DELETE };
 
 struct sized_workload {
-	/* the texts are the sizer's names; the workload's own name stands behind `object` */
+	struct table_row row; /* its namespace, and the name of its GPURecommendation */
+	/* the texts are the sizer's names, but for its own name, which stands in `names` */
 	struct workload_key key;
-	char *object; /* owned; the name of its GPURecommendation */
-	struct {
-		VEC_FIELDS(struct sized_container *);
-	} containers;
+	VEC_OF(struct sized_container *) containers;
 	struct sized_pod *members;	/* the known pods, by `next`, in no order; NULL: none */
 	const struct sized_pod *newest; /* the pod by which the policy is chosen; NULL: none */
 	int64_t seen_ms;
@@ -66,12 +65,11 @@ struct sized_workload {
 	/* in this round: tenants by what became of their resizing, and one that fares worst */
 	const struct sized_pod *worst; /* NULL: nothing keeps a tenant from its target */
 	uint32_t resizes[SHARE_STATES];
-	uint32_t slot, mark; /* the place in the table; the relist that showed it last */
-	uint32_t pods;	     /* the number of known pods */
-	uint32_t round;	     /* the round in which the tallies began */
+	uint32_t pods;	/* the number of known pods */
+	uint32_t round; /* the round in which the tallies began */
 	int32_t retention_s;
-	enum workload_type type;
 	int32_t device_mib;  /* the most memory that a share can have; 0: not known */
+	uint32_t vain_s;     /* pods have waited in vain since then; 0: none does */
 	struct surge *surge; /* borrowed; rollouts/surges.h; NULL: no surge is under way */
 	uint64_t exclusive;  /* the hash of a template that has a volume for one pod alone */
 	struct rollout_record
@@ -89,8 +87,9 @@ struct sized_workload {
 	uint64_t action;	     /* the write under way; 0: none */
 	struct pending_status *want; /* owned; the status that is being written; NULL: none */
 	int64_t wrote_ms, retry_ms;  /* monotonic */
-	int32_t failures;
+	uint8_t failures;
 	uint8_t writes; /* enum sized_write */
+	uint8_t type;	/* enum workload_type */
 	/* what was decided last */
 	uint8_t mode;	/* enum policy_mode */
 	uint8_t source; /* enum policy_source */
@@ -105,7 +104,7 @@ struct sized_workload {
 	bool holds : 1, waits : 1; /* its targets may be applied; a write waits for its turn */
 	/* a pod has several GPUs, or several containers with a GPU, or waits in vain (C35) */
 	bool multi : 1, parted : 1, vain : 1;
-	uint32_t vain_s; /* pods have waited in vain since then; 0: none does */
+	char names[]; /* of its GPURecommendation, and its own */
 };
 
 /* What is remembered of one container of one pod between two figures. */
@@ -156,26 +155,23 @@ static_assert(sizeof(struct sized_workload) <= 416, "a workload has become large
  */
 struct tracking {
 	struct sizer_config config;
-	struct intern *names; /* owned; texts that many have: namespaces, kinds, policies */
-	struct {
-		VEC_FIELDS(struct sized_workload *);
-	} workloads;
-	struct map by_object; /* by namespace and name of the GPURecommendation */
-	struct slab records;  /* of pods */
-	struct {
-		VEC_FIELDS(struct sized_pod *);
-	} pods;
+	struct intern *names;	/* owned; texts that many have: namespaces, kinds, policies */
+	struct table workloads; /* by namespace and name of the GPURecommendation */
+	struct slab records;	/* of pods */
+	VEC_OF(struct sized_pod *) pods;
 	struct map by_uid;
-	uint32_t mark;	 /* the relist of GPURecommendations that runs or ran last */
 	uint32_t round;	 /* the rounds that began */
 	uint64_t rounds; /* and those that ended */
 	bool ending;	 /* the process is about to end: nothing new begins */
 	struct bill_groups labels;
 	struct write_pace pace;
-	struct {
-		VEC_FIELDS(struct resize_request);
-	} requests; /* of this step, for the engine */
+	VEC_OF(struct resize_request) requests; /* of this step, for the engine */
 	struct arena scratch;
 };
+
+static inline struct sized_workload *workload_at(const struct tracking *s, size_t i)
+{
+	return (struct sized_workload *)s->workloads.rows.items[i];
+}
 
 #endif

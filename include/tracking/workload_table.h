@@ -11,9 +11,6 @@ void names_set(struct tracking *s, const char **slot, const char *text);
 struct sized_workload *sized_find(const struct tracking *s, const char *ns, const char *object);
 /* The workload of that key, made if need be; NULL: there are too many, or it is too long. */
 struct sized_workload *sized_of(struct tracking *s, const struct workload_key *key);
-/* It has neither pods nor containers any more. Returned: the one that has its place now; NULL:
- * none. */
-struct sized_workload *sized_remove(struct tracking *s, struct sized_workload *x);
 struct sized_container *sized_container_find(const struct sized_workload *x, const char *name);
 /* NULL: there are too many. */
 struct sized_container *sized_container_of(struct sized_workload *x, const char *name);

@@ -114,7 +114,8 @@ void healing_unseen(struct healing *s, const struct world_pod *wp, int64_t now_m
 	if (c != NULL) {
 		struct heal_ended e = {.of = x,
 			.container = c,
-			.used_mib = unowned_pods_used(&s->others, uid, now_ms - HEALING_USED_MS),
+			.used_mib =
+				unowned_pods_used(&s->unowned_pods, uid, now_ms - HEALING_USED_MS),
 			.share_mib = g->mem_mib,
 			.node = wp->node,
 			.told = g->gpu_oom_ms == at,
@@ -156,9 +157,9 @@ static int64_t tenant_used_mib(const struct healing *s, const struct world_pod *
 	if (wp->phase == POD_PENDING) {
 		return 0; /* none of its containers has begun: it may pull its image for long */
 	}
-	return p != NULL
-		       ? pod_used_mib(p, now_ms - HEALING_USED_MS)
-		       : unowned_pods_used(&s->others, world_pod_uid(wp), now_ms - HEALING_USED_MS);
+	return p != NULL ? pod_used_mib(p, now_ms - HEALING_USED_MS)
+			 : unowned_pods_used(
+				   &s->unowned_pods, world_pod_uid(wp), now_ms - HEALING_USED_MS);
 }
 
 /* One of its node. Whoever was made since then, its own next run before all, took nothing. */

@@ -18,12 +18,12 @@ static bool is_prealloc(const struct sized_container *c)
 void healing_init(struct healing *s, struct tracking *tracking, struct supply *supply)
 {
 	*s = (struct healing){.tracking = tracking, .supply = supply};
-	unowned_pods_init(&s->others);
+	unowned_pods_init(&s->unowned_pods);
 }
 
 void healing_finish(struct healing *s)
 {
-	unowned_pods_finish(&s->others);
+	table_finish(&s->unowned_pods);
 	VEC_FINISH(&s->alarms.ends);
 }
 

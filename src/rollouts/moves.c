@@ -76,7 +76,7 @@ void moves_tally(struct gpus *gpus, const struct sized_pod *p, struct heal_feed 
 
 static uint64_t workload_number(const struct sized_workload *x)
 {
-	return hash_bytes(x->object, strlen(x->object), hash_text(x->key.ns));
+	return hash_bytes(x->row.name, strlen(x->row.name), hash_text(x->key.ns));
 }
 
 /* For so long those stay that come with a move, and others keep off the GPU that was left. */

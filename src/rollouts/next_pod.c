@@ -106,7 +106,7 @@ static struct admit_verdict admit_next(
 		.basic_group = podgroups_frees(config->pod_groups, &n->pod),
 		.workload = &n->workload,
 		.recommendation =
-			arena_printf(a, "%s@%lld", n->x->object, (long long)n->x->revision),
+			arena_printf(a, "%s@%lld", n->x->row.name, (long long)n->x->revision),
 		.count_max = MODEL_GPU_COUNT_MAX,
 		.context_mib = port->context_mib,
 		.mps_unlabelled = port->mps_unlabelled,

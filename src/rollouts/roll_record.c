@@ -272,8 +272,8 @@ static void settle_owner_read(
 bool rollout_answer(
 	struct rollouts *s, struct sizer_now now, uint64_t id, const struct outcome *outcome)
 {
-	for (size_t i = 0; i < s->tracking->workloads.count; i++) {
-		struct sized_workload *x = s->tracking->workloads.items[i];
+	for (size_t i = 0; i < s->tracking->workloads.rows.count; i++) {
+		struct sized_workload *x = workload_at(s->tracking, i);
 		if (x->roll == NULL || (x->roll->eviction != id && x->roll->reading != id)) {
 			continue;
 		}

@@ -32,8 +32,9 @@ void rollouts_finish(struct rollouts *s)
 
 void rollouts_gate(struct rollouts *s, const struct roll_gate *gate)
 {
-	for (size_t i = 0; s->gate.leads && !gate->leads && i < s->tracking->workloads.count; i++) {
-		rollout_forget(s, s->tracking->workloads.items[i]);
+	for (size_t i = 0; s->gate.leads && !gate->leads && i < s->tracking->workloads.rows.count;
+		i++) {
+		rollout_forget(s, workload_at(s->tracking, i));
 	}
 	if (s->gate.leads && !gate->leads) {
 		surges_drop(s, NULL);
@@ -171,7 +172,7 @@ static void evict_pod(const struct rollout_turn *t, uint32_t at, const char *has
 	const char *why = arena_printf(a,
 		"pod %s is evicted so that the next one gets %s%s (%s@%lld); it has %s", p->name,
 		gpu_share_text(a, &member->feeds[0].container->in_force),
-		t->asked.ask.cause == ROLL_MOVES ? " on another GPU" : "", t->x->object,
+		t->asked.ask.cause == ROLL_MOVES ? " on another GPU" : "", t->x->row.name,
 		(long long)t->x->revision, has);
 	rollout_event(t, "UpdateStarted", why);
 	const struct sizer_admission *port = &t->s->tracking->config.admission;

@@ -30,15 +30,11 @@ struct bill_part {
 struct bills {
 	struct tracking *tracking; /* borrowed, like */
 	struct supply *supply;	   /* this */
-	struct {
-		VEC_FIELDS(struct bill_part);
-	} parts;
-	struct {
-		VEC_FIELDS(int64_t);
-	} paid; /* by the pods of each node */
+	VEC_OF(struct bill_part) parts;
+	VEC_OF(int64_t) paid; /* by the pods of each node */
 	struct bill_others others, next_others;
-	uint32_t step;
-	size_t at; /* in what the step goes through */
+	uint32_t step; /* of those in bills.c */
+	size_t at;     /* in what the step goes through */
 	struct bill_totals totals, next;
 };
 

@@ -11,8 +11,6 @@
 #define SLOTS_A_UNIT 8
 #define NONE	     UINT32_MAX
 
-enum step { STEP_BEGIN, STEP_PODS, STEP_GPUS, STEP_NODES, STEP_END };
-
 void bills_finish(struct bills *b)
 {
 	VEC_FINISH(&b->parts);
@@ -155,8 +153,12 @@ static void bill_add_pod(
 	}
 }
 
-static void bills_begin(struct bills *b, const struct world *w)
+/* Each step returns true once it is over. */
+
+static bool bills_begin(struct bills *b, const struct world *w, int64_t now_ms, int64_t *budget)
 {
+	(void)now_ms;
+	(void)budget;
 	VEC_CLEAR(&b->parts);
 	VEC_CLEAR(&b->next_others);
 	VEC_CLEAR(&b->paid);
@@ -174,18 +176,32 @@ static void bills_begin(struct bills *b, const struct world *w)
 		bill_groups_keep(&b->tracking->labels, bill->team);
 		bill_groups_keep(&b->tracking->labels, bill->model);
 	}
-	for (size_t i = 0; i < b->tracking->workloads.count; i++) {
-		b->tracking->workloads.items[i]->bill.next = 0;
+	for (size_t i = 0; i < b->tracking->workloads.rows.count; i++) {
+		workload_at(b->tracking, i)->bill.next = 0;
 	}
 	vec_for_each (struct gpu, g, &b->supply->gpus.list) {
 		g->first = g->gone ? g->first : NONE;
 	}
 	b->next = (struct bill_totals){0};
+	return true;
+}
+
+static bool bill_pods(struct bills *b, const struct world *w, int64_t now_ms, int64_t *budget)
+{
+	for (; b->at < world_pod_slots(w) && *budget > 0; b->at++) {
+		const struct world_pod *wp = world_pod_at(w, (uint32_t)b->at);
+		*budget -= b->at % SLOTS_A_UNIT == 0;
+		if (wp != NULL && wp->gpu != NULL && !world_pod_terminal(wp)) {
+			bill_add_pod(b, w, wp, now_ms);
+			(*budget)--;
+		}
+	}
+	return b->at >= world_pod_slots(w);
 }
 
 /* --- GPU by GPU --- */
 
-static void split(struct bills *b, const struct world *w, const struct gpu *g)
+static void split_gpu(struct bills *b, const struct world *w, const struct gpu *g)
 {
 	struct cost_tenant tenants[MODEL_GRANTS_MAX];
 	int64_t costs[MODEL_GRANTS_MAX];
@@ -214,6 +230,18 @@ static void split(struct bills *b, const struct world *w, const struct gpu *g)
 	}
 }
 
+static bool split_gpus(struct bills *b, const struct world *w, int64_t now_ms, int64_t *budget)
+{
+	(void)now_ms;
+	for (; b->at<b->supply->gpus.list.count && * budget> 0; (*budget)--) {
+		const struct gpu *g = &b->supply->gpus.list.items[b->at++];
+		if (!g->gone) {
+			split_gpu(b, w, g);
+		}
+	}
+	return b->at >= b->supply->gpus.list.count;
+}
+
 /* --- node by node --- */
 
 static void count_node(struct bills *b, const struct world *w, uint32_t at)
@@ -239,18 +267,30 @@ static void count_node(struct bills *b, const struct world *w, uint32_t at)
 	t->idle_held += unheld < idle ? idle - unheld : 0;
 }
 
+static bool count_nodes(struct bills *b, const struct world *w, int64_t now_ms, int64_t *budget)
+{
+	(void)now_ms;
+	for (; b->at < world_node_slots(w) && *budget > 0; (*budget)--) {
+		count_node(b, w, (uint32_t)b->at++);
+	}
+	return b->at >= world_node_slots(w);
+}
+
 static void publish(struct bill_cost *c)
 {
 	c->cost = c->next;
 }
 
-static void bills_publish(struct bills *b)
+static bool bills_publish(struct bills *b, const struct world *w, int64_t now_ms, int64_t *budget)
 {
+	(void)w;
+	(void)now_ms;
+	(void)budget;
 	for (size_t i = 0; i < b->tracking->pods.count; i++) {
 		publish(&b->tracking->pods.items[i]->bill.cost);
 	}
-	for (size_t i = 0; i < b->tracking->workloads.count; i++) {
-		struct sized_workload *x = b->tracking->workloads.items[i];
+	for (size_t i = 0; i < b->tracking->workloads.rows.count; i++) {
+		struct sized_workload *x = workload_at(b->tracking, i);
 		publish(&x->bill);
 		b->next.idle_workloads += x->idle;
 		b->next.wasted += x->idle ? x->bill.cost : 0;
@@ -267,69 +307,17 @@ static void bills_publish(struct bills *b)
 	b->others = b->next_others;
 	b->next_others = former;
 	b->totals = b->next;
-}
-
-/* --- slices --- */
-
-static void step_pods(struct bills *b, const struct world *w, int64_t now_ms, int64_t *budget)
-{
-	for (; b->at < world_pod_slots(w) && *budget > 0; b->at++) {
-		const struct world_pod *wp = world_pod_at(w, (uint32_t)b->at);
-		*budget -= b->at % SLOTS_A_UNIT == 0;
-		if (wp != NULL && wp->gpu != NULL && !world_pod_terminal(wp)) {
-			bill_add_pod(b, w, wp, now_ms);
-			(*budget)--;
-		}
-	}
-}
-
-static bool bill_step_is_done(const struct bills *b, const struct world *w, enum step step)
-{
-	return step == STEP_PODS    ? b->at >= world_pod_slots(w)
-	       : step == STEP_GPUS  ? b->at >= b->supply->gpus.list.count
-	       : step == STEP_NODES ? b->at >= world_node_slots(w)
-				    : true;
-}
-
-static void bill_step_run(struct bills *b, const struct world *w, int64_t now_ms, int64_t *budget)
-{
-	switch ((enum step)b->step) {
-	case STEP_BEGIN:
-		bills_begin(b, w);
-		break;
-	case STEP_PODS:
-		step_pods(b, w, now_ms, budget);
-		break;
-	case STEP_GPUS:
-		for (; b->at<b->supply->gpus.list.count && * budget> 0; (*budget)--) {
-			const struct gpu *g = &b->supply->gpus.list.items[b->at++];
-			if (!g->gone) {
-				split(b, w, g);
-			}
-		}
-		break;
-	case STEP_NODES:
-		for (; b->at < world_node_slots(w) && *budget > 0; (*budget)--) {
-			count_node(b, w, (uint32_t)b->at++);
-		}
-		break;
-	case STEP_END:
-		bills_publish(b);
-		break;
-	}
+	return true;
 }
 
 bool bills_step(struct bills *b, const struct world *w, int64_t now_ms, int64_t *budget)
 {
-	while (*budget > 0) {
-		enum step step = (enum step)b->step;
-		bill_step_run(b, w, now_ms, budget);
-		if (!bill_step_is_done(b, w, step)) {
-			return false;
-		}
+	static bool (*const steps[])(struct bills * b, const struct world *w, int64_t now_ms,
+		int64_t *budget) = {bills_begin, bill_pods, split_gpus, count_nodes, bills_publish};
+	while (*budget > 0 && steps[b->step](b, w, now_ms, budget)) {
 		b->at = 0;
-		b->step = step == STEP_END ? STEP_BEGIN : (uint32_t)step + 1;
-		if (step == STEP_END) {
+		b->step = (b->step + 1) % COUNT_OF(steps);
+		if (b->step == 0) {
 			return true;
 		}
 	}
@@ -346,7 +334,7 @@ void sizer_bill(const struct sizer *s, struct bill_totals *ret)
 size_t sizer_bill_rows(const struct sizer *s, enum bill_by by)
 {
 	return by == BILL_POD	     ? s->tracking.pods.count + s->bills.others.count
-	       : by == BILL_WORKLOAD ? s->tracking.workloads.count
+	       : by == BILL_WORKLOAD ? s->tracking.workloads.rows.count
 				     : s->tracking.labels.list.count;
 }
 
@@ -354,7 +342,7 @@ int64_t sizer_bill_cost(const struct sizer *s, enum bill_by by, size_t i)
 {
 	const struct bills *b = &s->bills;
 	size_t pods = s->tracking.pods.count;
-	return by == BILL_WORKLOAD ? s->tracking.workloads.items[i]->bill.cost
+	return by == BILL_WORKLOAD ? workload_at(&s->tracking, i)->bill.cost
 	       : by != BILL_POD	   ? s->tracking.labels.list.items[i].by == by
 					     ? s->tracking.labels.list.items[i].cost.cost
 					     : 0
@@ -380,7 +368,7 @@ bool sizer_bill_row(const struct sizer *s, const struct world *w, enum bill_by b
 		return wp != NULL;
 	}
 	if (by == BILL_WORKLOAD) {
-		const struct sized_workload *x = s->tracking.workloads.items[i];
+		const struct sized_workload *x = workload_at(&s->tracking, i);
 		ret->ns = x->key.ns;
 		ret->kind = x->key.kind;
 		ret->name = x->key.name;

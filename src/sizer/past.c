@@ -40,12 +40,8 @@ struct past {
 	bool too_much;
 	struct past_container containers[SIZER_CONTAINERS_MAX];
 	uint32_t container_count;
-	struct {
-		VEC_FIELDS(struct past_feed);
-	} feeds;
-	struct {
-		VEC_FIELDS(struct past_point);
-	} points;
+	VEC_OF(struct past_feed) feeds;
+	VEC_OF(struct past_point) points;
 };
 
 void sizer_past_drop(struct sizer *s)
@@ -138,7 +134,7 @@ void past_want(struct sizer *s, struct sized_workload *x, const struct decision 
 	}
 	struct past *p = xcalloc(1, sizeof *p);
 	p->ns = xstrdup(x->key.ns);
-	p->object = xstrdup(x->object);
+	p->object = xstrdup(x->row.name);
 	p->pods = xstrdup(str_text(&pods));
 	p->to_ms = d->now_ms / SIZER_PAST_STEP_MS * SIZER_PAST_STEP_MS;
 	p->from_ms = p->to_ms - sizing->window_s * 1000;

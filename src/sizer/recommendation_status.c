@@ -363,13 +363,13 @@ void say_recommendation(const struct sized_workload *x, const struct decision *d
 	const struct status s = {x, d, a, r};
 	const struct worst worst = summarize(x);
 	*r = (struct recommendation){
-		.name = x->object,
+		.name = x->row.name,
 		.uid = x->uid,
 		.generation = x->generation,
 		.target = x->key,
 		.observed_generation = x->generation,
 		.revision = next_revision(x),
-		.type = x->type,
+		.type = (enum workload_type)x->type,
 	};
 	if (d->choice.policy != NULL) {
 		r->policy = (struct recommended_policy){d->choice.policy->name,

@@ -4,36 +4,38 @@
 
 #include <stdlib.h>
 
+#include "model/mirror.h"
+
 #include "recommendation_status.h"
 #include "recommendation_write.h"
 #include "sizer_state.h"
 #include "tracking/workload_table.h"
 #include "workload_life.h"
 
-static void set_text(char **slot, const char *text)
-{
-	if (!text_equals(*slot, text)) {
-		free(*slot);
-		*slot = xstrdup(text);
-	}
-}
-
-/* A container that nobody knew: what is told of it is what was in force. */
-static void restore(struct sized_workload *x, const struct recommendation *r,
+/* Of a container that nobody knew what is told is what was in force. */
+static void container_told(struct sized_workload *x, const struct recommendation *r,
 	const struct recommended_container *told)
 {
-	struct sized_container *c = sized_container_of(x, told->name);
+	struct sized_container *c = sized_container_find(x, told->name);
+	bool anew = c == NULL;
+	c = anew ? sized_container_of(x, told->name) : c;
 	if (c == NULL) {
 		return;
 	}
-	bool part = told->target.milli > 0 && told->target.milli < MODEL_GPU_MILLI;
-	c->in_force = told->target;
-	c->converted = part && told->target.mib > 0 && recommendation_holds(r);
+	if (anew) {
+		bool part = told->target.milli > 0 && told->target.milli < MODEL_GPU_MILLI;
+		c->in_force = told->target;
+		c->converted = part && told->target.mib > 0 && recommendation_holds(r);
+	}
+	c->told = small_of(told->target.milli, told->target.mib);
 }
 
 static void told_set(struct sizer *s, struct sized_workload *x, const struct recommendation *r)
 {
-	set_text(&x->uid, r->uid);
+	if (!text_equals(x->uid, r->uid)) {
+		free(x->uid);
+		x->uid = xstrdup(r->uid);
+	}
 	names_set(&s->tracking, &x->policy, r->policy.name);
 	x->heal.policy_generation = x->decided ? x->heal.policy_generation : r->policy.generation;
 	x->heal.told = r->healing;
@@ -50,14 +52,7 @@ static void told_set(struct sizer *s, struct sized_workload *x, const struct rec
 		x->containers.items[i]->told = (struct small_share){0, 0};
 	}
 	for (uint32_t i = 0; i < r->container_count; i++) {
-		const struct recommended_container *told = &r->containers[i];
-		if (sized_container_find(x, told->name) == NULL) {
-			restore(x, r, told);
-		}
-		struct sized_container *c = sized_container_find(x, told->name);
-		if (c != NULL) {
-			c->told = small_of(told->target.milli, told->target.mib);
-		}
+		container_told(x, r, &r->containers[i]);
 	}
 }
 
@@ -85,7 +80,7 @@ static bool recommendation_set(struct sizer *s, const struct recommendation *r)
 	if (x == NULL) {
 		return false;
 	}
-	x->mark = s->tracking.mark;
+	x->row.mark = s->tracking.workloads.mark;
 	if (x->seen_ms == 0) {
 		x->seen_ms = last_heard(r);
 	}
@@ -119,59 +114,29 @@ static void gone_at(struct sizer *s, struct sized_workload *x)
 	}
 }
 
-static void recommendation_keep(struct sizer *s, const char *ns, const char *name)
-{
-	struct sized_workload *x =
-		name != NULL ? sized_find(&s->tracking, text_or(ns, ""), name) : NULL;
-	for (size_t i = 0; name == NULL && i < s->tracking.workloads.count; i++) {
-		s->tracking.workloads.items[i]->mark = s->tracking.mark;
-	}
-	if (x != NULL) {
-		x->mark = s->tracking.mark;
-	}
-}
-
-static void end_list(struct sizer *s, bool sweep)
-{
-	s->listed = true;
-	for (size_t i = s->tracking.workloads.count; sweep && i-- > 0;) {
-		struct sized_workload *x = s->tracking.workloads.items[i];
-		if (x->mark != s->tracking.mark && x->uid != NULL) {
-			gone_at(s, x);
-		}
-	}
-}
-
+/* A workload stays while it has pods, so that the table sweeps nothing itself. */
 bool sizer_observe(struct sizer *s, const struct change *c)
 {
-	struct sized_workload *x = NULL;
-	switch (c->type) {
-	case CHANGE_SET:
+	struct table *t = &s->tracking.workloads;
+	if (c->type == CHANGE_SET) {
 		return recommendation_set(s, c->recommendation);
-	case CHANGE_GONE:
-		x = sized_find(&s->tracking, text_or(c->ns, ""), text_or(c->name, ""));
+	}
+	if (c->type == CHANGE_GONE) {
+		struct sized_workload *x =
+			sized_find(&s->tracking, text_or(c->ns, ""), text_or(c->name, ""));
 		if (x != NULL && x->uid != NULL) {
 			gone_at(s, x);
 		}
-		return true;
-	case CHANGE_KEEP:
-		recommendation_keep(s, c->ns, c->name);
-		return true;
-	case CHANGE_RELIST_BEGIN:
-		s->tracking.mark++;
-		return true;
-	case CHANGE_RELIST_END:
-		end_list(s, !c->no_sweep);
-		return true;
-	case CHANGE_STALE:
-	case CHANGE_FRESH:
-	case CHANGE_LEADER:
-	case CHANGE_REACH:
-	case CHANGE_SHARE:
-	case CHANGE_SHUN:
-	case CHANGE_HEARD:
-	case CHANGE_RUNTIME:
-		return true;
+	} else if (c->type == CHANGE_RELIST_END) {
+		s->listed = true;
+		for (size_t i = t->rows.count; !c->no_sweep && i-- > 0;) {
+			struct sized_workload *x = workload_at(&s->tracking, i);
+			if (x->row.mark != t->mark && x->uid != NULL) {
+				gone_at(s, x);
+			}
+		}
+	} else {
+		mirror_follow(t, c);
 	}
-	BUG("not a change");
+	return true;
 }

@@ -54,7 +54,7 @@ static void create_recommendation(
 {
 	struct action *a = write_action(&s->pace, plan, ACTION_CREATE_RECOMMENDATION);
 	struct recommendation *r = ARENA_NEW(&plan->arena, struct recommendation);
-	const struct recommendation made = {.name = x->object, .target = x->key};
+	const struct recommendation made = {.name = x->row.name, .target = x->key};
 	struct owner owner = recommendation_owner(s, x, d->world);
 	record_copy(&plan->arena, &recommendation_table, &made, r);
 	a->ns = r->target.ns;
@@ -78,7 +78,7 @@ bool write_delete(
 	}
 	struct action *a = write_action(&s->pace, plan, ACTION_DELETE_RECOMMENDATION);
 	a->ns = arena_strdup(&plan->arena, x->key.ns);
-	a->name = arena_strdup(&plan->arena, x->object);
+	a->name = arena_strdup(&plan->arena, x->row.name);
 	a->uid = arena_strdup(&plan->arena, x->uid);
 	x->action = a->id;
 	x->writes = SIZED_DELETE;
@@ -171,7 +171,7 @@ bool write_workload(struct tracking *s, struct sized_workload *x, const struct d
 		  : !write_pace_take(&s->pace, urgent ? PACE_TOKEN_MS : PACE_FIGURES_AT)) {
 		if (!urgent && !s->pace.skipped) {
 			s->pace.skipped = true;
-			s->pace.next_from = x->slot;
+			s->pace.next_from = x->row.at;
 		}
 		return !urgent;
 	}
@@ -208,5 +208,5 @@ void write_settle(struct sized_workload *x, struct sizer_now now, const struct o
 		return;
 	}
 	x->retry_ms = now.mono_ms + (AGAIN_MS << x->failures);
-	x->failures += x->failures < AGAIN_MAX;
+	x->failures = (uint8_t)(x->failures + (x->failures < AGAIN_MAX));
 }

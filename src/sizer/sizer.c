@@ -42,8 +42,8 @@ void sizer_destroy(struct sizer *s)
 	while (s->tracking.pods.count > 0) {
 		pods_drop(&s->tracking, s->tracking.pods.items[s->tracking.pods.count - 1]);
 	}
-	while (s->tracking.workloads.count > 0) {
-		workload_remove(s, s->tracking.workloads.items[s->tracking.workloads.count - 1]);
+	while (s->tracking.workloads.rows.count > 0) {
+		workload_remove(s, workload_at(&s->tracking, s->tracking.workloads.rows.count - 1));
 	}
 	gathers_finish(&s->gathers);
 	strangers_finish(&s->strangers);
@@ -81,9 +81,9 @@ static void round_begin(struct sizer *s, const struct turn *t)
 	strangers_begin(&s->strangers);
 	s->tracking.pace.skipped = false;
 	s->managing = 0;
-	shared_gpus_clear(&s->supply.shared);
-	s->from = s->tracking.workloads.count > 0
-			  ? s->tracking.pace.next_from % s->tracking.workloads.count
+	VEC_CLEAR(&s->supply.shared.list);
+	s->from = s->tracking.workloads.rows.count > 0
+			  ? s->tracking.pace.next_from % s->tracking.workloads.rows.count
 			  : 0;
 	enter_phase(s, SIZER_NODES);
 }
@@ -102,35 +102,27 @@ static bool look_at_nodes(struct sizer *s, struct turn *t)
 	return true;
 }
 
-struct known {
-	const struct sizer *sizer;
-	const struct world *world;
-};
-
-static struct gpu_tenant find_tenant(const void *data, const char *uid)
-{
-	const struct known *k = data;
-	const struct sized_pod *p = pods_find(&k->sizer->tracking, uid);
-	const struct world_pod *wp = world_pod_by_uid(k->world, uid);
-	const char *policy = wp != NULL && wp->gpu != NULL ? wp->gpu->policy : NULL;
-	return (struct gpu_tenant){policy != NULL ? world_policy_find(k->world, policy) : NULL,
-		p != NULL ? &p->of->key : NULL};
-}
-
 static void look_at_held(struct sizer *s, const struct world *w, const struct world_pod *wp)
 {
 	struct pod pod;
-	const struct known known = {s, w};
-	const struct tenant_finder tenants = {&known, find_tenant};
-	arena_reset(&s->tracking.scratch);
-	if (!world_pod_unpack(wp, &s->tracking.scratch, &pod)) {
+	struct arena *a = &s->tracking.scratch;
+	arena_reset(a);
+	if (!world_pod_unpack(wp, a, &pod)) {
 		return;
 	}
 	if (pod.identity != NULL) {
 		devices_hold(&s->supply.devices, wp->node, pod.identity->mem_mib);
 		gpus_hold(&s->supply.gpus, pod.identity, wp->node, s->tracking.round);
 	}
-	shared_gpus_add(&s->supply.shared, wp, &pod, &tenants);
+	struct gpu_tenant *tenants = ARENA_ARRAY(a, struct gpu_tenant, pod.ledger.count + 1);
+	for (uint32_t i = 0; i < pod.ledger.count; i++) {
+		const struct sized_pod *p = pods_find(&s->tracking, pod.ledger.items[i].uid);
+		const struct world_pod *its = world_pod_by_uid(w, pod.ledger.items[i].uid);
+		const char *policy = its != NULL && its->gpu != NULL ? its->gpu->policy : NULL;
+		tenants[i].policy = policy != NULL ? world_policy_find(w, policy) : NULL;
+		tenants[i].key = p != NULL ? &p->of->key : NULL;
+	}
+	shared_gpus_add(&s->supply.shared, wp, &pod, tenants);
 }
 
 static bool look_at_pods(struct sizer *s, struct turn *t)
@@ -161,11 +153,6 @@ static bool look_at_pods(struct sizer *s, struct turn *t)
 }
 
 /* The lists are in no order and change between slices, so one that was not met may be there. */
-static bool is_gone(const struct world_pod *wp)
-{
-	return wp == NULL || wp->deleting || world_pod_terminal(wp);
-}
-
 static bool drop_gone_pods(struct sizer *s, struct turn *t)
 {
 	for (; s->at < s->tracking.pods.count; t->budget--) {
@@ -175,7 +162,7 @@ static bool drop_gone_pods(struct sizer *s, struct turn *t)
 		struct sized_pod *p = s->tracking.pods.items[s->at];
 		bool missed = p->round != s->tracking.round;
 		const struct world_pod *wp = missed ? world_pod_by_uid(t->world, p->uid) : NULL;
-		if (missed && is_gone(wp)) {
+		if (missed && (wp == NULL || wp->deleting || world_pod_terminal(wp))) {
 			runs_end(p, wp);
 			if (wp != NULL && wp->gpu != NULL) {
 				healing_over(&s->healing, p, wp, t->now.policy_ms);
@@ -189,7 +176,7 @@ static bool drop_gone_pods(struct sizer *s, struct turn *t)
 	}
 	s->recalled = true;
 	gpus_settle(&s->supply.gpus);
-	unowned_pods_forget(&s->healing.others, t->now.policy_ms - HEALING_USED_MS);
+	unowned_pods_forget(&s->healing.unowned_pods, t->now.policy_ms - HEALING_USED_MS);
 	return true;
 }
 
@@ -207,7 +194,7 @@ static void count_workload(struct sizer *s, struct sized_workload *x)
 	bool ready = x->containers.count > 0;
 	t->workloads++;
 	gathers_count(&s->gathers, x);
-	t->bytes += sizeof *x + strlen(x->object) + strlen(x->key.name) + 2 +
+	t->bytes += sizeof *x + strlen(x->row.name) + strlen(x->key.name) + 2 +
 		    (x->roll != NULL ? sizeof *x->roll : 0);
 	for (size_t i = 0; i < x->containers.count; i++) {
 		const struct sized_container *c = x->containers.items[i];
@@ -262,13 +249,13 @@ static void look_at_workload(struct sizer *s, struct sized_workload *x, struct t
 /* Between rounds, those whose write had to wait, one after the other. */
 static void look_at_waiting(struct sizer *s, struct turn *t)
 {
-	size_t left = s->tracking.workloads.count;
+	size_t left = s->tracking.workloads.rows.count;
 	for (; left > 0 && s->waiting > 0 && t->budget > 0; left--) {
 		if (write_pace_next(&s->tracking.pace) > t->now.mono_ms) {
 			return;
 		}
-		s->wait_at = s->wait_at < s->tracking.workloads.count ? s->wait_at : 0;
-		struct sized_workload *x = s->tracking.workloads.items[s->wait_at++];
+		s->wait_at = s->wait_at < s->tracking.workloads.rows.count ? s->wait_at : 0;
+		struct sized_workload *x = workload_at(&s->tracking, s->wait_at++);
 		if (x->waits) {
 			look_at_workload(s, x, t);
 		}
@@ -279,12 +266,12 @@ static void decide_alerted(struct sizer *s, struct turn *t, size_t *left)
 {
 	struct heal_alarms *a = &s->healing.alarms;
 	for (; a->look == HEAL_LOOK_DECIDES && t->budget > 0 && *left > 0; --*left) {
-		if (a->at >= s->tracking.workloads.count) {
+		if (a->at >= s->tracking.workloads.rows.count) {
 			a->look = HEAL_LOOK_RESIZES;
 			a->at = 0;
 			return;
 		}
-		struct sized_workload *x = s->tracking.workloads.items[a->at++];
+		struct sized_workload *x = workload_at(&s->tracking, a->at++);
 		if (x->heal.alerted) {
 			(void)step_workload(s, x, t);
 			x->heal.alert = a->looks;
@@ -348,12 +335,12 @@ static void round_finish(struct sizer *s)
 
 static bool look_at_workloads(struct sizer *s, struct turn *t)
 {
-	while (s->at < s->tracking.workloads.count) {
+	while (s->at < s->tracking.workloads.rows.count) {
 		if (t->budget <= 0) {
 			return false;
 		}
-		size_t slot = (s->from + s->at) % s->tracking.workloads.count;
-		struct sized_workload *x = s->tracking.workloads.items[slot];
+		size_t slot = (s->from + s->at) % s->tracking.workloads.rows.count;
+		struct sized_workload *x = workload_at(&s->tracking, slot);
 		if (x->uid == NULL &&
 			workload_is_forgotten(&s->tracking.config, x, t->now.policy_ms)) {
 			workload_remove(s, x);
@@ -489,9 +476,9 @@ bool sizer_owns(uint64_t action_id)
 void sizer_settle(
 	struct sizer *s, struct sizer_now now, uint64_t action_id, const struct outcome *outcome)
 {
-	for (size_t i = 0; i < s->tracking.workloads.count; i++) {
-		if (s->tracking.workloads.items[i]->action == action_id) {
-			write_settle(s->tracking.workloads.items[i], now, outcome);
+	for (size_t i = 0; i < s->tracking.workloads.rows.count; i++) {
+		if (workload_at(&s->tracking, i)->action == action_id) {
+			write_settle(workload_at(&s->tracking, i), now, outcome);
 			return;
 		}
 	}

@@ -31,8 +31,8 @@ void sizer_forget(struct sizer *s)
 	while (s->tracking.pods.count > 0) {
 		pods_drop(&s->tracking, s->tracking.pods.items[s->tracking.pods.count - 1]);
 	}
-	for (size_t i = 0; i < s->tracking.workloads.count; i++) {
-		struct sized_workload *x = s->tracking.workloads.items[i];
+	for (size_t i = 0; i < s->tracking.workloads.rows.count; i++) {
+		struct sized_workload *x = workload_at(&s->tracking, i);
 		x->past_known = false;
 		rollout_forget(&s->rollouts, x);
 		for (size_t k = 0; k < x->containers.count; k++) {
@@ -57,24 +57,19 @@ void sizer_wait(struct sizer *s, bool waits)
 static enum sizer_recall refuse_checkpoint(
 	struct sized_container *c, const struct checkpoint *from, const struct fault *f)
 {
-	free(c->refused);
-	c->refused = NULL;
-	if (f == NULL) {
-		CLEANUP(str_finish) struct str text = STR_INIT(256);
-		(void)str_append_format(&text,
-			"%s: the checkpoint %.127s is of version %.16s, which "
-			"is not known: its use is learnt anew",
-			c->name, from->name, text_or(from->version, "none"));
-		c->refused = xstrdup(str_text(&text));
-		return SIZER_RECALL_VERSION;
-	}
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
-	(void)str_append_format(&text,
-		"%s: the checkpoint %.127s cannot be used: %.512s; its use is "
-		"learnt anew",
-		c->name, from->name, f->message);
+	(void)str_append_format(&text, "%s: the checkpoint %.127s ", c->name, from->name);
+	if (f == NULL) {
+		(void)str_append_format(&text,
+			"is of version %.16s, which is not known: its use is learnt anew",
+			from->version);
+	} else {
+		(void)str_append_format(
+			&text, "cannot be used: %.512s; its use is learnt anew", f->message);
+	}
+	free(c->refused);
 	c->refused = xstrdup(str_text(&text));
-	return SIZER_RECALL_MALFORMED;
+	return f == NULL ? SIZER_RECALL_VERSION : SIZER_RECALL_MALFORMED;
 }
 
 /* What pods of it have told since is in the other one. */
@@ -99,7 +94,6 @@ static void checkpoint_take(
 	}
 	history_destroy(c->history);
 	c->history = before;
-	c->fitted = false;
 }
 
 enum sizer_recall sizer_recall(struct sizer *s, const struct checkpoint *from, int64_t now_ms)
@@ -169,8 +163,8 @@ struct container_walk {
 
 static bool walk_next(const struct sizer *s, struct container_walk *w)
 {
-	for (; w->workload < s->tracking.workloads.count; w->workload++, w->container = 0) {
-		w->x = s->tracking.workloads.items[w->workload];
+	for (; w->workload < s->tracking.workloads.rows.count; w->workload++, w->container = 0) {
+		w->x = workload_at(&s->tracking, w->workload);
 		if (w->container < w->x->containers.count) {
 			w->c = w->x->containers.items[w->container++];
 			return true;
@@ -205,8 +199,8 @@ static bool save(
 	memcpy(copy, str_text(&bytes), bytes.len);
 	*c = (struct checkpoint){
 		.ns = arena_strdup(a, d->x->key.ns),
-		.name = arena_printf(a, "%s.%s", d->x->object, d->c->name),
-		.recommendation = arena_strdup(a, d->x->object),
+		.name = arena_printf(a, "%s.%s", d->x->row.name, d->c->name),
+		.recommendation = arena_strdup(a, d->x->row.name),
 		.container = arena_strdup(a, d->c->name),
 		.version = CHECKPOINT_VERSION,
 		.written_ms = now.policy_ms,

@@ -18,9 +18,11 @@ void workload_remove(struct sizer *s, struct sized_workload *x)
 	while (x->containers.count > 0) {
 		container_remove(s, x, x->containers.items[0]);
 	}
-	const struct sized_workload *moved = sized_remove(&s->tracking, x);
-	/* A look at those alerted may have passed its place. */
-	s->healing.alarms.any = s->healing.alarms.any || (moved != NULL && moved->heal.alerted);
+	uint32_t at = x->row.at;
+	table_remove(&s->tracking.workloads, &x->row);
+	/* A look at those alerted may have passed the place, which the last one has now. */
+	s->healing.alarms.any |= at < s->tracking.workloads.rows.count &&
+				 workload_at(&s->tracking, at)->heal.alerted;
 }
 
 void workload_drop_containers(struct sizer *s, struct sized_workload *x, int64_t now_ms)

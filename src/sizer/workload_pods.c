@@ -80,42 +80,33 @@ static void begin_tally(struct sized_workload *x, uint32_t round)
 	}
 }
 
-static bool has(const struct share *want, int64_t milli, int64_t mib)
-{
-	return want->milli > 0 && want->milli == milli && want->mib == mib;
-}
-
 static void tally_tenant(struct pod_tally *t, const struct world_gpu *g, const struct share *want)
 {
-	int64_t devices = g->devices > 1 ? g->devices : 1;
-	t->original.milli = larger_int32(t->original.milli, devices * MODEL_GPU_MILLI);
+	int64_t devices = larger_of(g->devices, 1);
+	small_raise(&t->original, devices * MODEL_GPU_MILLI, 0);
 	if (g->milli == 0) {
 		t->pending++;
 		return;
 	}
 	t->running++;
-	t->allocated.milli = larger_int32(t->allocated.milli, g->milli);
-	t->allocated.mib = larger_int32(t->allocated.mib, g->mem_mib);
-	t->heal.granted.milli = larger_int32(t->heal.granted.milli, g->milli);
-	t->heal.granted.mib = larger_int32(t->heal.granted.mib, g->mem_mib);
+	small_raise(&t->allocated, g->milli, g->mem_mib);
+	small_raise(&t->heal.granted, g->milli, g->mem_mib);
 	t->saved_milli += devices * (MODEL_GPU_MILLI - g->milli);
-	t->up_to_date += has(want, g->milli, g->mem_mib);
+	t->up_to_date += want->milli == g->milli && want->mib == g->mem_mib;
 }
 
 static void tally_whole(struct pod_tally *t, const struct world_pod *wp, const struct share *want,
 	int64_t device_mib)
 {
-	int64_t gpus = wp->gpu->gpus > 1 ? wp->gpu->gpus : 1;
+	int64_t milli = larger_of(wp->gpu->gpus, 1) * MODEL_GPU_MILLI;
 	t->whole = true;
-	t->original.milli = larger_int32(t->original.milli, gpus * MODEL_GPU_MILLI);
-	t->original.mib = larger_int32(t->original.mib, device_mib);
+	small_raise(&t->original, milli, device_mib);
 	if (wp->phase != POD_RUNNING) {
 		t->pending++;
 		return;
 	}
 	t->running++;
-	t->allocated.milli = larger_int32(t->allocated.milli, gpus * MODEL_GPU_MILLI);
-	t->allocated.mib = larger_int32(t->allocated.mib, device_mib);
+	small_raise(&t->allocated, milli, device_mib);
 	t->up_to_date += want->milli >= MODEL_GPU_MILLI;
 }
 
@@ -229,14 +220,6 @@ void sizer_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 
 /* --- what they use --- */
 
-static const char *figure_container(const struct sized_pod *p, const struct sizer_figure *f)
-{
-	if (p->parted && f->container[0] != '\0') {
-		return f->container;
-	}
-	return p->feed_count == 1 ? p->feeds[0].container->name : NULL;
-}
-
 static void classify(const struct supply *supply, const struct sized_pod *p, struct sized_feed *f,
 	const struct history_sample *sample, bool hinted)
 {
@@ -257,10 +240,10 @@ static void classify(const struct supply *supply, const struct sized_pod *p, str
 		(enum memory_class)kept->memory_class, &f->memory.watch, &look);
 }
 
+/* `name`: of the container that it is of. */
 static void take_figure(struct sizer *s, struct sized_pod *p, const struct sizer_use *use,
-	const struct sizer_figure *f, int64_t now_ms)
+	const struct sizer_figure *f, const char *name, int64_t now_ms)
 {
-	const char *name = figure_container(p, f);
 	struct history_sample sample = {
 		.source = {use->source, f->estimated, f->basis},
 		.at_ms = f->at_ms,
@@ -283,32 +266,25 @@ static void take_figure(struct sizer *s, struct sized_pod *p, const struct sizer
 }
 
 /* Sidecars are not sized: the share is the pod's, and its container's that has the GPU. */
-static void take_all(
-	struct sizer *s, struct sized_pod *p, const struct sizer_use *use, int64_t now_ms)
-{
-	struct sizer_figure f;
-	if (!p->parted) {
-		const char *name = p->feed_count == 1 ? p->feeds[0].container->name : NULL;
-		if (name != NULL && uses_pod(use, name, &f)) {
-			take_figure(s, p, use, &f, now_ms);
-		}
-		return;
-	}
-	for (uint32_t i = 0; i < use->figure_count; i++) {
-		if (uses_container(use, i, &f)) {
-			take_figure(s, p, use, &f, now_ms);
-		}
-	}
-}
-
 bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms)
 {
+	struct sizer_figure f;
 	struct sized_pod *p = pods_find(&s->tracking, use->uid);
 	if (p == NULL) {
-		unowned_pods_take(&s->healing.others, use);
+		unowned_pods_take(&s->healing.unowned_pods, use);
 		return false;
 	}
-	take_all(s, p, use, now_ms);
+	const struct sized_container *sole = healing_sole(p);
+	const char *name = sole != NULL ? sole->name : NULL;
+	if (!p->parted && name != NULL && uses_pod(use, name, &f)) {
+		take_figure(s, p, use, &f, name, now_ms);
+	}
+	for (uint32_t i = 0; p->parted && i < use->figure_count; i++) {
+		if (uses_container(use, i, &f)) {
+			take_figure(
+				s, p, use, &f, f.container[0] != '\0' ? f.container : name, now_ms);
+		}
+	}
 	pools_take(p, use, now_ms);
 	return true;
 }

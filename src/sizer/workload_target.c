@@ -87,7 +87,7 @@ static bool choose_workload_policy(
 	who.owner = w.top;
 	who.type = w.type;
 	who.group_policy = w.policy;
-	x->type = w.type;
+	x->type = (uint8_t)w.type;
 	x->retention_s = w.retention_s;
 	devices_unpin(&pod, &s->scratch, &anew);
 	x->device_mib = to_int32(devices_for(&supply->devices, d->world, &anew));
@@ -271,7 +271,7 @@ static bool choose_again(struct sized_workload *x, struct decision *d)
 			.mode = (enum policy_mode)x->mode,
 			.excluded = x->excluded};
 	if (d->choice.policy != NULL) {
-		d->choice.sizing = policy_sizing(d->choice.policy, x->type);
+		d->choice.sizing = policy_sizing(d->choice.policy, (enum workload_type)x->type);
 		mind_runs(x, &d->choice.sizing);
 	}
 	for (size_t i = 0; i < x->containers.count; i++) {

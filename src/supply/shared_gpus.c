@@ -7,16 +7,6 @@
 /* More are not looked at: what fits is found early or hardly ever. */
 #define NODES_ASKED 256
 
-void shared_gpus_finish(struct shared_gpus *r)
-{
-	VEC_FINISH(&r->list);
-}
-
-void shared_gpus_clear(struct shared_gpus *r)
-{
-	VEC_CLEAR(&r->list);
-}
-
 uint64_t sharing_group_of(enum exclusivity exclusivity, const struct workload_key *key)
 {
 	if (exclusivity == EXCLUSIVITY_ANY) {
@@ -42,7 +32,7 @@ static void gpu_join(struct shared_gpu *gpu, const struct gpu_tenant *t)
 }
 
 void shared_gpus_add(struct shared_gpus *r, const struct world_pod *wp, const struct pod *pod,
-	const struct tenant_finder *tenants)
+	const struct gpu_tenant *tenants)
 {
 	if (pod->identity == NULL || pod->ledger_bad || !pod->holds || wp->deleting ||
 		wp->node == WORLD_NONE || world_pod_terminal(wp)) {
@@ -57,10 +47,9 @@ void shared_gpus_add(struct shared_gpus *r, const struct world_pod *wp, const st
 		.mps = pod_is_mps(pod),
 	};
 	for (uint32_t i = 0; i < pod->ledger.count; i++) {
-		const struct gpu_tenant t = tenants->find(tenants->data, pod->ledger.items[i].uid);
 		gpu.milli -= pod->ledger.items[i].milli;
 		gpu.mib -= pod->ledger.items[i].mem_mib;
-		gpu_join(&gpu, &t);
+		gpu_join(&gpu, &tenants[i]);
 		gpu.tenants++;
 	}
 	VEC_PUSH(&r->list, gpu);

@@ -11,7 +11,7 @@ void supply_finish(struct supply *s)
 {
 	devices_finish(&s->devices);
 	gpus_finish(&s->gpus);
-	shared_gpus_finish(&s->shared);
+	VEC_FINISH(&s->shared.list);
 }
 
 int64_t supply_gpu_mib(const struct supply *s, uint32_t node)

@@ -65,7 +65,7 @@ static struct sized_workload *workload_of_pod(
 	}
 	struct sized_workload *x = sized_of(s, &w.key);
 	if (x != NULL) {
-		x->type = w.type;
+		x->type = (uint8_t)w.type;
 		x->gathered = w.gathered_by != NULL ? hash_text(w.gathered_by) : 0;
 		x->retention_s = w.retention_s;
 	}

@@ -8,22 +8,25 @@
 
 #define TEXT_MAX 1024
 
-struct object_key {
-	const char *ns, *object;
-};
-
-static bool same_object(const void *owner, uint32_t slot, const void *key)
-{
-	const struct tracking *s = owner;
-	const struct object_key *k = key;
-	const struct sized_workload *x = s->workloads.items[slot];
-	return text_equals(x->key.ns, k->ns) && text_equals(x->object, k->object);
-}
-
 static bool sized_pod_has_uid(const void *owner, uint32_t slot, const void *key)
 {
 	const struct tracking *s = owner;
 	return text_equals(s->pods.items[slot]->uid, key);
+}
+
+static void workload_free(void *data, struct table_row *row)
+{
+	struct tracking *s = data;
+	struct sized_workload *x = (struct sized_workload *)row;
+	ENSURE(x->pods == 0 && x->containers.count == 0);
+	VEC_FINISH(&x->containers);
+	names_set(s, &x->key.ns, NULL);
+	names_set(s, &x->key.group, NULL);
+	names_set(s, &x->key.kind, NULL);
+	names_set(s, &x->policy, NULL);
+	free(x->uid);
+	free(x->want);
+	free(x);
 }
 
 void tracking_init(struct tracking *s, const struct sizer_config *config)
@@ -31,7 +34,7 @@ void tracking_init(struct tracking *s, const struct sizer_config *config)
 	s->config = *config;
 	s->scratch.block_bytes = 4096;
 	s->names = intern_create();
-	map_init(&s->by_object, same_object, s);
+	table_init(&s->workloads, workload_free, s);
 	map_init(&s->by_uid, sized_pod_has_uid, s);
 	bill_groups_init(&s->labels);
 	write_pace_init(&s->pace);
@@ -40,12 +43,11 @@ void tracking_init(struct tracking *s, const struct sizer_config *config)
 void tracking_finish(struct tracking *s)
 {
 	VEC_FINISH(&s->pods);
-	VEC_FINISH(&s->workloads);
+	table_finish(&s->workloads);
 	VEC_FINISH(&s->requests);
 	slab_finish(&s->records);
 	bill_groups_finish(&s->labels);
 	map_finish(&s->by_uid);
-	map_finish(&s->by_object);
 	intern_destroy(s->names);
 	arena_finish(&s->scratch);
 }
@@ -59,16 +61,9 @@ void names_set(struct tracking *s, const char **slot, const char *text)
 	}
 }
 
-static uint64_t object_hash(const struct sized_workload *x)
-{
-	return key_pair(x->key.ns, x->object);
-}
-
 struct sized_workload *sized_find(const struct tracking *s, const char *ns, const char *object)
 {
-	struct object_key key = {ns, object};
-	uint32_t at = map_find(&s->by_object, key_pair(ns, object), &key);
-	return at != MAP_NONE ? s->workloads.items[at] : NULL;
+	return (struct sized_workload *)table_find(&s->workloads, ns, object);
 }
 
 static bool text_is_too_long(const char *text)
@@ -79,18 +74,15 @@ static bool text_is_too_long(const char *text)
 static struct sized_workload *workload_create(
 	struct tracking *s, const struct workload_key *key, const char *object)
 {
-	struct sized_workload *x = xcalloc(1, sizeof *x);
 	size_t n = strlen(object) + 1, len = strlen(key->name) + 1;
-	x->object = xmalloc(n + len);
-	memcpy(x->object, object, n);
-	memcpy(x->object + n, key->name, len);
+	struct sized_workload *x = xcalloc(1, sizeof *x + n + len);
+	memcpy(x->names, object, n);
+	memcpy(x->names + n, key->name, len);
 	x->key = (struct workload_key){intern_add(s->names, key->ns),
-		intern_add(s->names, key->group), intern_add(s->names, key->kind), x->object + n};
-	x->slot = (uint32_t)s->workloads.count;
-	x->mark = s->mark;
+		intern_add(s->names, key->group), intern_add(s->names, key->kind), x->names + n};
+	x->row = (struct table_row){.ns = x->key.ns, .name = x->names};
 	x->strange = owner_row_find(view_of(key->group), key->kind) == NULL;
-	VEC_PUSH(&s->workloads, x);
-	map_put(&s->by_object, object_hash(x), x->slot);
+	table_add(&s->workloads, &x->row);
 	return x;
 }
 
@@ -106,31 +98,8 @@ struct sized_workload *sized_of(struct tracking *s, const struct workload_key *k
 	if (x != NULL) {
 		return workload_key_equals(&x->key, key) ? x : NULL;
 	}
-	return s->workloads.count < SIZER_WORKLOADS_MAX ? workload_create(s, key, object) : NULL;
-}
-
-struct sized_workload *sized_remove(struct tracking *s, struct sized_workload *x)
-{
-	ENSURE(x->pods == 0 && x->containers.count == 0);
-	map_remove(&s->by_object, object_hash(x), x->slot);
-	struct sized_workload *last = s->workloads.items[s->workloads.count - 1];
-	if (last != x) {
-		map_remove(&s->by_object, object_hash(last), last->slot);
-		last->slot = x->slot;
-		s->workloads.items[last->slot] = last;
-		map_put(&s->by_object, object_hash(last), last->slot);
-	}
-	s->workloads.count--;
-	VEC_FINISH(&x->containers);
-	names_set(s, &x->key.ns, NULL);
-	names_set(s, &x->key.group, NULL);
-	names_set(s, &x->key.kind, NULL);
-	names_set(s, &x->policy, NULL);
-	free(x->object);
-	free(x->uid);
-	free(x->want);
-	free(x);
-	return last != x ? last : NULL;
+	bool room = s->workloads.rows.count < SIZER_WORKLOADS_MAX;
+	return room ? workload_create(s, key, object) : NULL;
 }
 
 /* --- containers --- */

@@ -67,7 +67,7 @@ struct action *write_event(struct write_pace *p, const struct sized_workload *x,
 {
 	struct action *a = write_action(p, plan, ACTION_EVENT);
 	a->ns = arena_strdup(&plan->arena, x->key.ns);
-	a->name = arena_strdup(&plan->arena, x->object);
+	a->name = arena_strdup(&plan->arena, x->row.name);
 	a->uid = arena_strdup(&plan->arena, x->uid);
 	a->regarding_kind = "GPURecommendation";
 	a->regarding_api_version = NAME_GROUP "/" NAME_VERSION;

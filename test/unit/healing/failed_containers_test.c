@@ -41,7 +41,7 @@ static void finish(struct site *s)
 {
 	pods_drop(&s->tracking, s->p);
 	sized_container_drop(s->x, s->x->containers.items[0]);
-	sized_remove(&s->tracking, s->x);
+	table_remove(&s->tracking.workloads, &s->x->row);
 	healing_finish(&s->healing);
 	supply_finish(&s->supply);
 	tracking_finish(&s->tracking);

@@ -27,7 +27,7 @@ static void init(struct site *s)
 static void finish(struct site *s)
 {
 	rollout_drop(&s->rollouts, s->x);
-	sized_remove(&s->tracking, s->x);
+	table_remove(&s->tracking.workloads, &s->x->row);
 	rollouts_finish(&s->rollouts);
 	supply_finish(&s->supply);
 	tracking_finish(&s->tracking);

@@ -342,11 +342,11 @@ Test(heals_ends, a_neighbour_that_is_gone_is_forgotten)
 {
 	struct bed *b = beside(false);
 	(void)bed_use(b, "n", 10, 4000);
-	cr_assert_eq(b->sizer->healing.others.list.count, 1);
+	cr_assert_eq(b->sizer->healing.unowned_pods.rows.count, 1);
 	bed_turn(b);
-	cr_expect_eq(b->sizer->healing.others.list.count, 1);
+	cr_expect_eq(b->sizer->healing.unowned_pods.rows.count, 1);
 	bed_pass(b, 3 * MINUTE_MS);
 	bed_turn(b);
-	cr_expect_eq(b->sizer->healing.others.list.count, 0);
+	cr_expect_eq(b->sizer->healing.unowned_pods.rows.count, 0);
 	bed_free(b);
 }

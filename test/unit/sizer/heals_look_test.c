@@ -11,8 +11,8 @@
 static size_t alerted(const struct bed *b)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < b->sizer->tracking.workloads.count; i++) {
-		count += b->sizer->tracking.workloads.items[i]->heal.alerted;
+	for (size_t i = 0; i < b->sizer->tracking.workloads.rows.count; i++) {
+		count += workload_at(&b->sizer->tracking, i)->heal.alerted;
 	}
 	return count;
 }
@@ -31,16 +31,16 @@ static struct bed *field(void)
 		bed_pod(b, deployment, pod, 1);
 	}
 	bed_turn(b);
-	cr_assert_geq(b->sizer->tracking.workloads.count, WORKLOADS);
+	cr_assert_geq(b->sizer->tracking.workloads.rows.count, WORKLOADS);
 	return b;
 }
 
 static void alert_all(struct bed *b)
 {
-	for (size_t i = 0; i < b->sizer->tracking.workloads.count; i++) {
-		if (b->sizer->tracking.workloads.items[i]->pods > 0) {
+	for (size_t i = 0; i < b->sizer->tracking.workloads.rows.count; i++) {
+		if (workload_at(&b->sizer->tracking, i)->pods > 0) {
 			healing_alert(
-				&b->sizer->healing.alarms, b->sizer->tracking.workloads.items[i]);
+				&b->sizer->healing.alarms, workload_at(&b->sizer->tracking, i));
 		}
 	}
 	b->budget = BUDGET;
@@ -77,14 +77,14 @@ Test(heals_look, one_that_goes_between_two_slices_hides_nobody)
 	struct bed *b = field();
 	struct sized_workload *nobody =
 		sized_find(&b->sizer->tracking, "team", "deployment-nobody");
-	cr_assert(nobody != NULL && nobody->slot == 0);
+	cr_assert(nobody != NULL && nobody->row.at == 0);
 	alert_all(b);
 	bed_step(b);
 	const struct sized_workload *last =
-		b->sizer->tracking.workloads.items[b->sizer->tracking.workloads.count - 1];
+		workload_at(&b->sizer->tracking, b->sizer->tracking.workloads.rows.count - 1);
 	cr_assert(last->heal.alerted);
 	workload_remove(b->sizer, nobody);
-	cr_assert_eq(last->slot, 0);
+	cr_assert_eq(last->row.at, 0);
 	(void)look(b);
 	cr_expect_eq(alerted(b), 0);
 	bed_free(b);

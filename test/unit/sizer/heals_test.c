@@ -238,7 +238,7 @@ Test(heals, H6_a_figure_that_comes_while_a_round_counts_is_counted_once)
 		b->budget = 1;
 		for (int slice = 0; slice < 100; slice++) {
 			if (s->phase == SIZER_PODS &&
-				s->tracking.workloads.items[0]->round == s->tracking.round) {
+				workload_at(&s->tracking, 0)->round == s->tracking.round) {
 				break;
 			}
 			bed_step(b);

@@ -294,7 +294,7 @@ static int moved_to_one(bool left)
 	if (left) {
 		struct sized_workload *x = sized_find(&p.bed->sizer->tracking, "team", WEB);
 		struct move m = {
-			.workload = hash_bytes(x->object, strlen(x->object), hash_text("team")),
+			.workload = hash_bytes(x->row.name, strlen(x->row.name), hash_text("team")),
 			.room = hash_text("capacity-2"),
 			.gpu = UINT32_MAX,
 			.at_ms = p.bed->now.policy_ms,

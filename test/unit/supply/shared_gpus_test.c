@@ -33,7 +33,7 @@ static void init(struct site *s)
 
 static void finish(struct site *s)
 {
-	shared_gpus_finish(&s->rooms);
+	VEC_FINISH(&s->rooms.list);
 	devices_finish(&s->devices);
 	world_destroy(s->world);
 }
@@ -60,13 +60,6 @@ static void node(struct site *s, int64_t gpus, bool ready, bool tainted)
 	devices_settle(&s->devices, s->world);
 }
 
-static struct gpu_tenant tenant(const void *data, const char *uid)
-{
-	const struct site *s = data;
-	cr_expect_str_eq(uid, "t");
-	return (struct gpu_tenant){&s->policy, &s->key};
-}
-
 /* A capacity pod with one tenant of so much. */
 static void capacity(struct site *s, int64_t milli, bool holds)
 {
@@ -86,9 +79,9 @@ static void capacity(struct site *s, int64_t milli, bool holds)
 		.ledger = {&grant, 1}};
 	struct change c = {.kind = KIND_POD, .pod = &pod};
 	world_apply(s->world, &c);
-	const struct tenant_finder tenants = {s, tenant};
-	shared_gpus_clear(&s->rooms);
-	shared_gpus_add(&s->rooms, world_pod_by_uid(s->world, "c"), &pod, &tenants);
+	const struct gpu_tenant tenant = {&s->policy, &s->key};
+	VEC_CLEAR(&s->rooms.list);
+	shared_gpus_add(&s->rooms, world_pod_by_uid(s->world, "c"), &pod, &tenant);
 }
 
 Test(shared_gpus, a_shared_gpu_comes_before_a_free_one)

@@ -64,7 +64,7 @@ Test(uses, what_is_not_told_of_whose_gpu_it_is_stays_so)
 	cr_expect_eq(f.mem_bytes, 2 * MIB);
 }
 
-static void tell(struct unowned_pods *o, const char *uid, int64_t at_ms)
+static void tell(struct table *o, const char *uid, int64_t at_ms)
 {
 	const struct sizer_figure f = {.container = "main", .mem_bytes = 5 * MIB, .at_ms = at_ms};
 	const struct sizer_use use = {.uid = uid, .figures = &f, .figure_count = 1};
@@ -74,16 +74,16 @@ static void tell(struct unowned_pods *o, const char *uid, int64_t at_ms)
 Test(others, each_is_known_for_as_long_as_it_is_told_of)
 {
 	char uid[64];
-	struct unowned_pods o = {.by_uid = {.count = 0}};
+	struct table o;
 	unowned_pods_init(&o);
 	for (int i = 0; i < 100; i++) {
 		snprintf(uid, sizeof uid, "uid-%d", i);
 		tell(&o, uid, i);
 		tell(&o, uid, i);
 	}
-	cr_expect_eq(o.list.count, 100);
+	cr_expect_eq(o.rows.count, 100);
 	unowned_pods_forget(&o, 50);
-	cr_expect_eq(o.list.count, 50);
+	cr_expect_eq(o.rows.count, 50);
 	for (int i = 0; i < 100; i++) {
 		snprintf(uid, sizeof uid, "uid-%d", i);
 		cr_expect_eq(unowned_pods_used(&o, uid, 0), i < 50 ? METERED_ABSENT : 5, "%d", i);
@@ -92,6 +92,6 @@ Test(others, each_is_known_for_as_long_as_it_is_told_of)
 	memset(uid, 'u', sizeof uid - 1);
 	uid[sizeof uid - 1] = '\0';
 	tell(&o, uid, 100);
-	cr_expect_eq(o.list.count, 50, "that is no uid");
-	unowned_pods_finish(&o);
+	cr_expect_eq(o.rows.count, 50, "that is no uid");
+	table_finish(&o);
 }

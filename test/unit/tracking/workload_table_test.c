@@ -15,12 +15,12 @@ static struct tracking *table_create(void)
 
 static void table_destroy(struct tracking *t)
 {
-	while (t->workloads.count > 0) {
-		struct sized_workload *x = t->workloads.items[t->workloads.count - 1];
+	while (t->workloads.rows.count > 0) {
+		struct sized_workload *x = workload_at(t, t->workloads.rows.count - 1);
 		while (x->containers.count > 0) {
 			sized_container_drop(x, x->containers.items[0]);
 		}
-		sized_remove(t, x);
+		table_remove(&t->workloads, &x->row);
 	}
 	tracking_finish(t);
 	free(t);
@@ -41,7 +41,7 @@ Test(workload_table, it_is_found_by_its_key_and_its_object)
 	cr_expect_neq(sized_of(t, &api), x);
 	cr_expect_eq(sized_find(t, "team", "deployment-web"), x);
 	cr_expect_null(sized_find(t, "other", "deployment-web"));
-	sized_remove(t, x);
+	table_remove(&t->workloads, &x->row);
 	cr_expect_null(sized_find(t, "team", "deployment-web"));
 	cr_expect_not_null(sized_find(t, "team", "deployment-api"));
 	table_destroy(t);
@@ -57,7 +57,7 @@ Test(workload_table, two_kinds_of_one_name_are_two)
 	cr_assert_not_null(x);
 	cr_assert_not_null(y);
 	cr_expect_neq(x, y);
-	cr_expect_str_neq(x->object, y->object);
+	cr_expect_str_neq(x->row.name, y->row.name);
 	cr_expect_eq(sized_of(t, &own), x);
 	cr_expect_eq(sized_of(t, &other), y);
 	table_destroy(t);
@@ -72,14 +72,14 @@ Test(workload_table, what_many_have_is_kept_once)
 	cr_expect(x->key.ns == y->key.ns && x->key.group == y->key.group &&
 		  x->key.kind == y->key.kind);
 	size_t before = intern_count(t->names);
-	names_set(t, &t->workloads.items[0]->policy, "gold");
-	names_set(t, &t->workloads.items[1]->policy, "gold");
+	names_set(t, &workload_at(t, 0)->policy, "gold");
+	names_set(t, &workload_at(t, 1)->policy, "gold");
 	cr_expect_eq(intern_count(t->names), before + 1);
 	cr_expect_eq(x->policy, y->policy);
-	names_set(t, &t->workloads.items[0]->policy, "silver");
+	names_set(t, &workload_at(t, 0)->policy, "silver");
 	cr_expect_str_eq(y->policy, "gold");
-	sized_remove(t, t->workloads.items[1]);
-	sized_remove(t, t->workloads.items[0]);
+	table_remove(&t->workloads, &workload_at(t, 1)->row);
+	table_remove(&t->workloads, &workload_at(t, 0)->row);
 	cr_expect_eq(intern_count(t->names), 0);
 	table_destroy(t);
 }
