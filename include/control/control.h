@@ -86,7 +86,8 @@ struct control {
 
 void control_init(
 	struct control *c, const struct control_config *config, const struct control_port *port);
-/* All parts of the owner are there. `sizing` NULL: nobody is rightsized. */
+/* All parts of the owner are there. `sizing` NULL: nobody is rightsized; what of it is known here
+ * (groups, scalers, the engine) is filled in. */
 void control_begin(struct control *c, const struct rightsizing_config *sizing);
 /* Its own parts and the owner's, the last added first. */
 void control_finish(struct control *c);

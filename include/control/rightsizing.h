@@ -17,27 +17,14 @@ struct rightsizing_port {
 	struct kube *kube;
 	const struct clock *clock;
 	const struct world *world;
-	const struct groups *groups;
-	const struct around *around;
-	const struct podgroups *pod_groups; /* NULL: no group is known to be Basic */
-	const struct feeds *feeds;	    /* NULL: all is known */
+	const struct feeds *feeds; /* NULL: all is known */
 	void *data;
-	/* the engine's door, and what became of what it was told */
-	bool (*tell)(void *data, const struct change *c);
-	void (*fate)(void *data, const char *uid, struct share_fate *ret);
-	bool (*evicts)(void *data, const char *uid);
+	bool (*observe)(void *data, const struct change *c); /* the engine's door */
 	void (*submit)(void *data, struct action *a);
 };
 
-struct rightsizing_config { /* all borrowed */
-	const struct owner_port *owners;
-	const char *const *schedulers; /* as admission's */
-	uint32_t scheduler_count;
-	struct sizer_admission admission;
-	struct bill_config bill;
-	int64_t round_ms;	       /* of the sizer, */
-	int64_t checkpoint_ms;	       /* 0: there are no checkpoints, and none are waited for */
-	int64_t context_mib;	       /* as admission's */
+struct rightsizing_config {	       /* all borrowed */
+	struct sizer_config sizer;     /* no checkpoint_ms: no checkpoint is waited for either */
 	struct prometheus *prometheus; /* that knows the past; NULL: nobody does */
 	const struct latest *latest;   /* what is used */
 	int64_t use_ms;		       /* and how often the sizer is told of it */
@@ -49,8 +36,6 @@ struct rightsizing_config { /* all borrowed */
 struct rightsizing *rightsizing_create(
 	const struct rightsizing_config *config, const struct rightsizing_port *port);
 extern const struct part rightsizing_part;
-/* GPURecommendations, as the watch tells them. */
-bool rightsizing_observe(struct rightsizing *z, const struct change *c);
 /* The world has taken that. */
 void rightsizing_look(struct rightsizing *z, const struct change *c);
 /* Is the webhook reached, and when was that seen last (C3)? Monotonic; 0: never. */

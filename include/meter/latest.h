@@ -76,24 +76,13 @@ const char *latest_state_name(enum latest_state s);
 const char *metered_source_name(enum metered_source source);
 const char *app_engine_name(enum app_engine engine);
 
-struct latest_figure {
-	const char *container; /* "": not told which */
-	const char *uuid;      /* "": not told */
-	const char *basis;     /* NULL: not told */
-	bool estimated;
-	int64_t compute;   /* of METERED_FULL; or METERED_ABSENT */
-	int64_t mem_bytes; /* or METERED_ABSENT */
-	int64_t at_ms;	   /* policy time */
-	int64_t age_ms;
-};
-
 struct latest_pod {
 	const char *ns, *name;
 	const char *node; /* NULL: none */
 	enum latest_state state;
 	enum metered_source source; /* METERED_SOURCES while unknown */
 	/* of a fresh pod the fresh ones only */
-	struct latest_figure figures[LATEST_FIGURES_MAX];
+	struct metered_figure figures[LATEST_FIGURES_MAX];
 	uint32_t figure_count;
 	enum latest_state gauges_state;
 	struct app_gauges gauges;

@@ -39,6 +39,18 @@ struct metered {
 	int64_t at_ms;	   /* policy time */
 };
 
+/* What is known of one container on one device, once its pod and its source are. */
+struct metered_figure {
+	const char *container; /* "": not told which */
+	const char *uuid;      /* "": not told */
+	const char *basis;     /* NULL: not told */
+	bool estimated;
+	int64_t compute;   /* of METERED_FULL; or METERED_ABSENT */
+	int64_t mem_bytes; /* or METERED_ABSENT */
+	int64_t at_ms;	   /* policy time */
+	int64_t age_ms;
+};
+
 enum app_engine { APP_NONE, APP_VLLM, APP_SGLANG, APP_TRITON };
 
 /* What a serving framework tells of itself; each METERED_ABSENT where it does not. */

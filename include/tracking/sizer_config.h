@@ -43,12 +43,6 @@ struct sizer_port {
 	bool (*evicts)(void *data, const char *uid);
 };
 
-/* Time zones by name; NULL: not known. Kept for the step. */
-struct sizer_zones {
-	void *data;						  /* borrowed, handed back */
-	const struct zone *(*find)(void *data, const char *name); /* NULL: none is known */
-};
-
 /* What admission goes by, beside the world. */
 struct sizer_admission {
 	void *data; /* borrowed, handed back */
@@ -81,11 +75,10 @@ struct sizer_config {
 	uint32_t scheduler_count;
 	struct sizer_admission admission;
 	struct sizer_port engine;
-	struct sizer_zones zones;
+
 	struct bill_config bill;
 	int64_t round_ms;      /* from one look at everything to the next */
 	int64_t checkpoint_ms; /* a checkpoint is not written more often; 0: none is */
-	int64_t context_mib;   /* as admission's; 0: MODEL_CONTEXT_MIB */
 	bool past;	       /* somebody knows of the time before us: sizer/past.h */
 };
 
@@ -100,21 +93,12 @@ enum sizer_surge { SIZER_SURGE_UNKNOWN, SIZER_SURGE_FORBIDDEN, SIZER_SURGE_ALLOW
 
 /* --- use --- */
 
-struct sizer_figure {
-	const char *container; /* "": not told which */
-	const char *basis;     /* NULL: not told */
-	bool estimated;
-	int64_t compute;   /* of METERED_FULL; or METERED_ABSENT */
-	int64_t mem_bytes; /* or METERED_ABSENT */
-	int64_t at_ms;	   /* policy time */
-};
-
 /* What one source knows of one pod now; a container that uses several devices has a figure for
  * each. */
 struct sizer_use {
 	const char *uid; /* of the pod */
 	enum metered_source source;
-	const struct sizer_figure *figures; /* borrowed for the call */
+	const struct metered_figure *figures; /* borrowed for the call */
 	uint32_t figure_count;
 	const struct app_gauges *app; /* what its application tells; borrowed, NULL: nothing */
 };

@@ -303,14 +303,14 @@ static int begin_rightsizing(struct controller *c, struct fault *f)
 	if (c->usages == NULL) {
 		return -1;
 	}
-	const struct rightsizing_config config = {.owners = owners_port(c->owners),
-		.schedulers = c->scheduler_list,
-		.scheduler_count = c->scheduler_count,
-		.admission = admission_port(c),
-		.bill = bills_config(&c->options, &c->prices),
-		.round_ms = c->options.rightsizing_s * 1000,
-		.checkpoint_ms = c->options.checkpoint_s * 1000,
-		.context_mib = c->options.context_memory_mib,
+	const struct rightsizing_config config = {
+		.sizer = {.owners = owners_port(c->owners),
+			.schedulers = c->scheduler_list,
+			.scheduler_count = c->scheduler_count,
+			.admission = admission_port(c),
+			.bill = bills_config(&c->options, &c->prices),
+			.round_ms = c->options.rightsizing_s * 1000,
+			.checkpoint_ms = c->options.checkpoint_s * 1000},
 		.prometheus = usages_prometheus(c->usages),
 		.latest = usages_latest(c->usages),
 		.use_ms = c->options.usage_s * 1000};

@@ -217,7 +217,7 @@ static void write_pod_usage(struct build *b, const struct latest_pod *p)
 		b, "source", p->state != LATEST_UNKNOWN ? metered_source_name(p->source) : NULL);
 	build_array_at(b, "figures");
 	for (uint32_t i = 0; i < p->figure_count; i++) {
-		const struct latest_figure *f = &p->figures[i];
+		const struct metered_figure *f = &p->figures[i];
 		build_begin_object(b);
 		build_text_at(b, "container", f->container);
 		build_text_at(b, "uuid", f->uuid);

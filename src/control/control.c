@@ -3,7 +3,9 @@
 #include "control/control.h"
 
 #include "base/log.h"
+#include "base/number.h"
 #include "device_events.h"
+#include "sizer/recommendation_watch.h"
 #include "world/nodes.h"
 
 /* Changes gather for this long before the engine looks at them: a burst becomes one plan. */
@@ -25,7 +27,8 @@ bool control_observe(struct control *c, const struct change *change)
 {
 	if (change->kind == KIND_RECOMMENDATION) {
 		return advice_apply(c->advice, change) &&
-		       (c->rightsizing == NULL || rightsizing_observe(c->rightsizing, change));
+		       (c->rightsizing == NULL ||
+			       sizer_observe(rightsizing_sizer(c->rightsizing), change));
 	}
 	if (change->kind == KIND_GROUP) {
 		return groups_apply(c->groups, change);
@@ -97,13 +100,13 @@ static void submit_action(void *data, struct action *action)
 	act_submit(c->act, action);
 }
 
-static bool resize(void *data, const struct change *change)
+static bool observe_in_engine(void *data, const struct change *change)
 {
 	struct control *c = data;
 	return engine_observe(c->engine, change);
 }
 
-static void fate_of_share(void *data, const char *uid, struct share_fate *ret)
+static void resize_status(void *data, const char *uid, struct share_fate *ret)
 {
 	const struct control *c = data;
 	engine_share_fate(c->engine, uid, ret);
@@ -163,14 +166,6 @@ static int64_t read_agents_deadline(const void *self, const struct turn *turn)
 	return turn->leads ? time_min(c->agents_at, states_deadline(c->states, true)) : TIME_NEVER;
 }
 
-static int64_t rest_after(const struct control *c, int64_t step_us)
-{
-	bool busy = act_is_busy(c->act);
-	int64_t rest = step_us * (busy ? STEP_BUSY_TIMES : STEP_REST_TIMES) / 1000;
-	rest = time_min(rest, busy ? STEP_BUSY_MAX_MS : STEP_REST_MAX_MS);
-	return rest > STEP_EVERY_MS ? rest : STEP_EVERY_MS;
-}
-
 static int64_t stopwatch_us(const struct control *c)
 {
 	return c->config.stopwatch != NULL ? c->config.stopwatch() : 0;
@@ -198,7 +193,10 @@ static void decide_step(void *self, const struct turn *turn)
 	for (size_t i = 0; i < c->plan.actions.count; i++) {
 		submit_action(c, &c->plan.actions.items[i]);
 	}
-	c->step_at = turn->now + rest_after(c, took);
+	bool busy = act_is_busy(c->act);
+	int64_t rest = took * (busy ? STEP_BUSY_TIMES : STEP_REST_TIMES) / 1000;
+	rest = time_min(rest, busy ? STEP_BUSY_MAX_MS : STEP_REST_MAX_MS);
+	c->step_at = turn->now + larger_of(rest, STEP_EVERY_MS);
 }
 
 static int64_t decide_deadline(const void *self, const struct turn *turn)
@@ -261,18 +259,20 @@ void control_begin(struct control *c, const struct rightsizing_config *sizing)
 	const struct rightsizing_port port = {.kube = c->config.kube,
 		.clock = c->config.clock,
 		.world = engine_world(c->engine),
-		.groups = c->groups,
-		.around = c->around,
-		.pod_groups = c->pod_groups,
 		.feeds = c->feeds,
 		.data = c,
-		.tell = resize,
-		.fate = fate_of_share,
-		.evicts = is_evicting,
+		.observe = observe_in_engine,
 		.submit = submit_action};
 	parts_add(&c->last, &agents, c);
-	c->rightsizing = parts_add(&c->last, &rightsizing_part,
-		sizing != NULL ? rightsizing_create(sizing, &port) : NULL);
+	if (sizing != NULL) {
+		struct rightsizing_config config = *sizing;
+		config.sizer.groups = c->groups;
+		config.sizer.around = c->around;
+		config.sizer.pod_groups = c->pod_groups;
+		config.sizer.engine = (struct sizer_port){c, resize_status, is_evicting};
+		c->rightsizing =
+			parts_add(&c->last, &rightsizing_part, rightsizing_create(&config, &port));
+	}
 	parts_add(&c->last, &deciding, c);
 	parts_add(&c->last, &writing, c);
 }

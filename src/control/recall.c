@@ -80,19 +80,14 @@ void recall_destroy(struct recall *r)
 	free(r);
 }
 
-static bool recall_is_refused(const struct recall *r, int64_t now)
-{
-	int64_t since = reflector_refused_ms(r->reflector);
-	return !r->ended && since >= 0 && now - since >= REFUSED_MS;
-}
-
 /* Without the list none is written over: one that is there answers a POST with 409, and is read. */
 bool recall_step(struct recall *r, int64_t now)
 {
 	if (!r->ended) {
 		reflector_step(r->reflector, now);
 	}
-	if (recall_is_refused(r, now)) {
+	int64_t refused_since = reflector_refused_ms(r->reflector);
+	if (!r->ended && refused_since >= 0 && now - refused_since >= REFUSED_MS) {
 		log_warn("checkpoints may not be listed, or there is no such kind: nobody waits "
 			 "for them any more, and what they hold is learnt anew",
 			LOG_I("taken", r->taken));

@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "pasts.h"
 #include "recall.h"
-#include "sizer/recommendation_watch.h"
 #include "sizer/usage_checkpoints.h"
 #include "usage_walk.h"
 
@@ -32,33 +31,15 @@ struct rightsizing {
 	int64_t led_at;
 };
 
-static const struct zone *find_zone(void *data, const char *name)
-{
-	const struct rightsizing *z = data;
-	return around_zone(z->port.around, name);
-}
-
 struct rightsizing *rightsizing_create(
 	const struct rightsizing_config *config, const struct rightsizing_port *port)
 {
 	struct rightsizing *z = xcalloc(1, sizeof *z);
-	struct sizer_config sizer = {.groups = port->groups,
-		.engine = {port->data, port->fate, port->evicts},
-		.owners = config->owners,
-		.bill = config->bill,
-		.around = port->around,
-		.pod_groups = port->pod_groups,
-		.schedulers = config->schedulers,
-		.scheduler_count = config->scheduler_count,
-		.admission = config->admission,
-		.zones = {z, find_zone},
-		.round_ms = config->round_ms,
-		.checkpoint_ms = config->checkpoint_ms,
-		.context_mib = config->context_mib,
-		.past = config->prometheus != NULL};
+	struct sizer_config sizer = config->sizer;
+	sizer.past = config->prometheus != NULL;
 	z->port = *port;
 	z->sizer = sizer_create(&sizer);
-	z->keeps = config->checkpoint_ms > 0;
+	z->keeps = sizer.checkpoint_ms > 0;
 	z->pasts = pasts_create(config->prometheus, z->sizer, port->clock);
 	z->walk = (struct usage_walk){.latest = config->latest,
 		.world = port->world,
@@ -80,11 +61,6 @@ static void rightsizing_destroy(void *self)
 	free(z);
 }
 
-bool rightsizing_observe(struct rightsizing *z, const struct change *c)
-{
-	return sizer_observe(z->sizer, c);
-}
-
 void rightsizing_look(struct rightsizing *z, const struct change *c)
 {
 	if (z->led && z->measure == &usage_walk_part) {
@@ -98,15 +74,15 @@ void rightsizing_look(struct rightsizing *z, const struct change *c)
 static void ask_for_resizes(struct rightsizing *z)
 {
 	size_t count = 0;
-	const struct resize_request *wishes = sizer_resize_requests(z->sizer, &count);
+	const struct resize_request *requests = sizer_resize_requests(z->sizer, &count);
 	for (size_t i = 0; i < count; i++) {
-		struct change c = {.type = wishes[i].away_ms != 0 ? CHANGE_SHUN : CHANGE_SHARE,
+		struct change c = {.type = requests[i].away_ms != 0 ? CHANGE_SHUN : CHANGE_SHARE,
 			.kind = KIND_POD,
-			.uid = wishes[i].uid,
-			.for_ms = wishes[i].away_ms,
-			.milli = wishes[i].milli,
-			.mem_mib = wishes[i].mib};
-		(void)z->port.tell(z->port.data, &c);
+			.uid = requests[i].uid,
+			.for_ms = requests[i].away_ms,
+			.milli = requests[i].milli,
+			.mem_mib = requests[i].mib};
+		(void)z->port.observe(z->port.data, &c);
 	}
 }
 

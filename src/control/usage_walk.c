@@ -9,7 +9,6 @@
 
 static void hand_on_usage(const struct usage_walk *w, const struct latest_pod *p)
 {
-	struct sizer_figure figures[LATEST_FIGURES_MAX];
 	const struct world_pod *wp = world_pod_find(w->world, p->ns, p->name);
 	if (wp == NULL) {
 		return;
@@ -18,15 +17,10 @@ static void hand_on_usage(const struct usage_walk *w, const struct latest_pod *p
 	if (p->state != LATEST_FRESH) {
 		return;
 	}
-	for (uint32_t i = 0; i < p->figure_count; i++) {
-		const struct latest_figure *f = &p->figures[i];
-		figures[i] = (struct sizer_figure){
-			f->container, f->basis, f->estimated, f->compute, f->mem_bytes, f->at_ms};
-	}
 	struct sizer_use use = {
 		.uid = world_pod_uid(wp),
 		.source = p->source,
-		.figures = figures,
+		.figures = p->figures,
 		.figure_count = p->figure_count,
 		.app = p->gauges_state == LATEST_FRESH ? &p->gauges : NULL,
 	};

@@ -409,7 +409,7 @@ static void copy_figures(const struct latest *l, const struct record *r, struct 
 		if (p->state == LATEST_FRESH && !figure_is_fresh(l, r, f, now)) {
 			continue;
 		}
-		p->figures[p->figure_count++] = (struct latest_figure){.container = f->container,
+		p->figures[p->figure_count++] = (struct metered_figure){.container = f->container,
 			.uuid = f->uuid,
 			.basis = f->basis,
 			.estimated = f->estimated,

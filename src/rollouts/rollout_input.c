@@ -299,11 +299,11 @@ static void look_at_newest(struct rollouts *s, const struct sized_workload *x,
 
 static void look_at_zones(const struct rollouts *s, struct roll_ask *ask, struct arena *a)
 {
-	const struct sizer_zones *port = &s->tracking->config.zones;
+	const struct around *around = s->tracking->config.around;
 	const struct rollout *r = ask->rollout;
 	const struct zone **zones = ARENA_ARRAY(a, const struct zone *, r->window_count + 1);
-	for (uint32_t i = 0; i < r->window_count && port->find != NULL; i++) {
-		zones[i] = port->find(port->data, r->windows[i].time_zone);
+	for (uint32_t i = 0; i < r->window_count && around != NULL; i++) {
+		zones[i] = around_zone(around, r->windows[i].time_zone);
 	}
 	ask->zones = zones;
 }

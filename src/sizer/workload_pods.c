@@ -242,7 +242,7 @@ static void classify(const struct supply *supply, const struct sized_pod *p, str
 
 /* `name`: of the container that it is of. */
 static void take_figure(struct sizer *s, struct sized_pod *p, const struct sizer_use *use,
-	const struct sizer_figure *f, const char *name, int64_t now_ms)
+	const struct metered_figure *f, const char *name, int64_t now_ms)
 {
 	struct history_sample sample = {
 		.source = {use->source, f->estimated, f->basis},
@@ -268,7 +268,7 @@ static void take_figure(struct sizer *s, struct sized_pod *p, const struct sizer
 /* Sidecars are not sized: the share is the pod's, and its container's that has the GPU. */
 bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms)
 {
-	struct sizer_figure f;
+	struct metered_figure f;
 	struct sized_pod *p = pods_find(&s->tracking, use->uid);
 	if (p == NULL) {
 		unowned_pods_take(&s->healing.unowned_pods, use);

@@ -195,7 +195,7 @@ static void keep_decision(struct sized_container *c, const struct history_facts 
  * beyond them, and a share that no pod can have would be asked for for ever. */
 static void bound_to_policy(struct sized_container *c, const struct decision *d)
 {
-	int64_t context = d->config->context_mib;
+	int64_t context = d->config->admission.context_mib;
 	int64_t least = c->fills ? framework_least_mib(context) : context;
 	policy_bound_share(d->choice.policy, least, &c->in_force.milli, &c->in_force.mib);
 }

@@ -3,11 +3,11 @@
 
 #include "base/number.h"
 
-bool uses_container(const struct sizer_use *use, uint32_t at, struct sizer_figure *ret)
+bool uses_container(const struct sizer_use *use, uint32_t at, struct metered_figure *ret)
 {
-	struct sizer_figure sum = use->figures[at];
+	struct metered_figure sum = use->figures[at];
 	for (uint32_t i = 0; i < use->figure_count; i++) {
-		const struct sizer_figure *f = &use->figures[i];
+		const struct metered_figure *f = &use->figures[i];
 		if (i == at || !text_equals(f->container, sum.container)) {
 			continue;
 		}
@@ -22,7 +22,7 @@ bool uses_container(const struct sizer_use *use, uint32_t at, struct sizer_figur
 }
 
 static bool figure_of_container(
-	const struct sizer_use *use, const char *container, struct sizer_figure *ret)
+	const struct sizer_use *use, const char *container, struct metered_figure *ret)
 {
 	for (uint32_t i = 0; i < use->figure_count; i++) {
 		if (text_equals(use->figures[i].container, container)) {
@@ -38,9 +38,9 @@ static int64_t sum_with_known(int64_t own, int64_t other)
 	return own == METERED_ABSENT || other == METERED_ABSENT ? own : own + other;
 }
 
-bool uses_pod(const struct sizer_use *use, const char *container, struct sizer_figure *ret)
+bool uses_pod(const struct sizer_use *use, const char *container, struct metered_figure *ret)
 {
-	struct sizer_figure f;
+	struct metered_figure f;
 	if (!figure_of_container(use, container, ret) && !figure_of_container(use, "", ret)) {
 		return false;
 	}
@@ -56,7 +56,7 @@ bool uses_pod(const struct sizer_use *use, const char *container, struct sizer_f
 
 int64_t uses_memory(const struct sizer_use *use, int64_t *ret_at_ms)
 {
-	struct sizer_figure f;
+	struct metered_figure f;
 	int64_t sum = METERED_ABSENT;
 	*ret_at_ms = 0;
 	for (uint32_t i = 0; i < use->figure_count; i++) {

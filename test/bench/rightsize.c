@@ -222,21 +222,16 @@ static double read_all(void)
 static double hand_on(void)
 {
 	struct latest_pod pod;
-	struct sizer_figure figures[LATEST_FIGURES_MAX];
 	double began = cpu_ms();
 	for (uint32_t i = 0; i < latest_count(bed.latest); i++) {
 		latest_at(bed.latest, i, &pod);
 		const struct world_pod *wp = world_pod_find(bed.world, pod.ns, pod.name);
 		ENSURE(wp != NULL);
 		sizer_see(bed.sizer, wp, bed.now);
-		for (uint32_t k = 0; k < pod.figure_count; k++) {
-			const struct latest_figure *f = &pod.figures[k];
-			figures[k] = (struct sizer_figure){f->container, f->basis, f->estimated,
-				f->compute, f->mem_bytes, f->at_ms};
-		}
+
 		struct sizer_use use = {.uid = world_pod_uid(wp),
 			.source = pod.source,
-			.figures = figures,
+			.figures = pod.figures,
 			.figure_count = pod.figure_count};
 		(void)sizer_take(bed.sizer, &use, bed.now);
 	}

@@ -4,6 +4,7 @@
 #include "codec/objects.h"
 #include "pods/pod_decode.h"
 #include "own/gpurecommendation.h"
+#include "sizer/recommendation_watch.h"
 #include "model/names.h"
 
 #define NODE                                                                                       \
@@ -41,10 +42,10 @@ static enum reason on_may_convert(void *data, const char *ns)
 
 /* The engine's door. Whoever runs and is wished another share gets it at once, if the test says so.
  */
-static bool on_wish(void *data, const struct change *c)
+static bool on_resize_request(void *data, const struct change *c)
 {
 	struct scene *s = data;
-	s->wishes++;
+	s->resize_requests++;
 	for (size_t i = 0; i < s->pod_count && s->resizes; i++) {
 		struct scene_pod p = s->pods[i].p;
 		if (text_equals(p.name, c->uid + 2) && c->milli > 0) {
@@ -56,10 +57,10 @@ static bool on_wish(void *data, const struct change *c)
 	return true;
 }
 
-static void on_fate(void *data, const char *uid, struct share_fate *ret)
+static void on_resize_status(void *data, const char *uid, struct share_fate *ret)
 {
 	(void)uid;
-	*ret = ((struct scene *)data)->fate;
+	*ret = ((struct scene *)data)->resize_status;
 }
 
 static void on_submit(void *data, struct action *action)
@@ -75,11 +76,11 @@ static void show_gone(struct scene *s)
 	struct server *v = &s->server;
 	for (size_t i = v->object_count; i-- > 0;) {
 		if (v->objects[i].gone) {
-			(void)rightsizing_observe(
-				s->rightsizing, &(struct change){.type = CHANGE_GONE,
-							.kind = KIND_RECOMMENDATION,
-							.ns = "team",
-							.name = v->objects[i].name});
+			(void)sizer_observe(rightsizing_sizer(s->rightsizing),
+				&(struct change){.type = CHANGE_GONE,
+					.kind = KIND_RECOMMENDATION,
+					.ns = "team",
+					.name = v->objects[i].name});
 			server_remove(v, i);
 		}
 	}
@@ -104,9 +105,10 @@ static void show_recommendations(struct scene *s, bool all)
 		cr_assert_eq(fields_decode((struct view){str_text(&json), json.len},
 				     &recommendation_shape, &s->arena, &r, &f),
 			0, "%s: %s", f.message, str_text(&json));
-		cr_assert(rightsizing_observe(s->rightsizing, &(struct change){.type = CHANGE_SET,
-								      .kind = KIND_RECOMMENDATION,
-								      .recommendation = &r}));
+		cr_assert(sizer_observe(
+			rightsizing_sizer(s->rightsizing), &(struct change){.type = CHANGE_SET,
+								   .kind = KIND_RECOMMENDATION,
+								   .recommendation = &r}));
 	}
 }
 
@@ -115,18 +117,18 @@ static void start(struct scene *s)
 	struct change mark = {.type = CHANGE_RELIST_BEGIN, .kind = KIND_RECOMMENDATION};
 	struct act_config act = {.image = "registry/aliquot:1", .owner_uid = "cm-uid"};
 	struct rightsizing_config config = {.latest = s->latest,
-		.admission = {.data = s, .may_convert = on_may_convert},
+		.sizer = {.groups = s->groups,
+			.around = s->around,
+			.engine = {.data = s, .resize_status = on_resize_status},
+			.admission = {.data = s, .may_convert = on_may_convert},
+			.round_ms = ROUND_MS,
+			.checkpoint_ms = 5 * STEP_MS},
 		.prometheus = s->prometheus,
-		.round_ms = ROUND_MS,
-		.checkpoint_ms = 5 * STEP_MS,
 		.use_ms = STEP_MS / 2};
 	struct rightsizing_port port = {.clock = &s->clock.clock,
 		.world = s->world,
-		.groups = s->groups,
-		.around = s->around,
 		.data = s,
-		.tell = on_wish,
-		.fate = on_fate,
+		.observe = on_resize_request,
 		.submit = on_submit};
 	s->kube = kube_create(&s->server.wire, s->cred, &s->clock.clock, NULL);
 	s->events = events_create(s->kube, "aliquot.dev/controller", "pod-1", 7);
@@ -134,10 +136,10 @@ static void start(struct scene *s)
 	port.kube = s->kube;
 	s->rightsizing =
 		parts_add(&s->parts, &rightsizing_part, rightsizing_create(&config, &port));
-	(void)rightsizing_observe(s->rightsizing, &mark);
+	(void)sizer_observe(rightsizing_sizer(s->rightsizing), &mark);
 	show_recommendations(s, true);
 	mark.type = CHANGE_RELIST_END;
-	(void)rightsizing_observe(s->rightsizing, &mark);
+	(void)sizer_observe(rightsizing_sizer(s->rightsizing), &mark);
 }
 
 static void stop(struct scene *s)
@@ -343,7 +345,7 @@ void scene_resizes(struct scene *s, bool does)
 
 int scene_wishes(const struct scene *s)
 {
-	return s->wishes;
+	return s->resize_requests;
 }
 
 void scene_owners(struct scene *s, int http_status)
@@ -377,9 +379,9 @@ void scene_rollout(struct scene *s)
 	s->rolls = true;
 }
 
-void scene_fate(struct scene *s, enum share_state state, const char *blocker)
+void scene_resize_status(struct scene *s, enum share_state state, const char *blocker)
 {
-	s->fate = (struct share_fate){state, blocker};
+	s->resize_status = (struct share_fate){state, blocker};
 }
 
 void scene_refuses(struct scene *s, int http_status, const char *message)

@@ -82,7 +82,7 @@ void scene_end(struct scene *s, const char *pod, int code, const char *message);
 void scene_resizes(struct scene *s, bool does);
 int scene_wishes(const struct scene *s);
 /* What the engine says of each wish, and who keeps it from being so. */
-void scene_fate(struct scene *s, enum share_state state, const char *blocker);
+void scene_resize_status(struct scene *s, enum share_state state, const char *blocker);
 /* What a GET of an owner is answered with; 200 at first. */
 void scene_owners(struct scene *s, int http_status);
 /* What a list of checkpoints is answered with; 200 at first. */

@@ -93,10 +93,10 @@ struct scene {
 	struct scene_pod next; /* that comes when one is evicted */
 	char made[SCENE_POD_MAX][24];
 	size_t made_count;
-	struct share_fate fate;
+	struct share_fate resize_status;
 	size_t pod_count;
 	bool silent, resizes;
-	int wishes, version, generation;
+	int resize_requests, version, generation;
 	struct str text; /* of the last answer */
 };
 

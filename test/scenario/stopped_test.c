@@ -225,7 +225,7 @@ static struct scene *kept_small(enum share_state state, const char *blocker)
 		quick_one(QUICK("Automate", UPDATE(",\"byKind\":[{\"kind\":\"Deployment\","
 						   "\"strategy\":\"OnCreate\"}]")),
 			&(struct scene_pod){.name = "web-1", .milli = 200, .mib = 4096});
-	scene_fate(s, state, blocker);
+	scene_resize_status(s, state, blocker);
 	quick_learn(s);
 	cr_expect_gt(scene_wishes(s), 0);
 	return s;

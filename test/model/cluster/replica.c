@@ -362,8 +362,9 @@ static void begin_control(struct replica *r)
 		.act = {.on_outcome = on_replica_outcome,
 			.write_ms = replica_write_ms,
 			.term = sim_everyone_leads(s) ? NULL : replica_term}};
-	const struct rightsizing_config sizing = {
-		.round_ms = SIZER_ROUND_MS, .measure = &steady_use_part, .measure_self = &r->use};
+	const struct rightsizing_config sizing = {.sizer = {.round_ms = SIZER_ROUND_MS},
+		.measure = &steady_use_part,
+		.measure_self = &r->use};
 	control_init(&r->control, &config, &port);
 	control_reach(&r->control, true, NULL, 0);
 	r->use = (struct steady_use){.sim = s, .control = &r->control};

@@ -13,7 +13,7 @@ static void tell_use(const struct control *c, const struct stored *o)
 	struct sizer *sizer = rightsizing_sizer(c->rightsizing);
 	const struct world_pod *wp = world_pod_by_uid(engine_world(c->engine), o->uid);
 	int64_t now = clock_policy(c->config.clock);
-	const struct sizer_figure figure = {.container = "main",
+	const struct metered_figure figure = {.container = "main",
 		.compute = METERED_FULL / 5,
 		.mem_bytes = USED_MIB << 20,
 		.at_ms = now};

@@ -59,12 +59,12 @@ struct bed {
 	enum fault_kind owner_fails; /* every reading of one */
 	int owner_status;
 	bool unadvised; /* tenants that are made: a person asked for the share */
-	size_t wish_count;
-	struct resize_request wish; /* the last one */
-	struct share_fate fate;	    /* of all */
-	bool told_memory;	    /* tenants that are made: their framework was */
-	bool fails;		    /* every write */
-	bool unreadable;	    /* the checkpoint */
+	size_t request_count;
+	struct resize_request request;	 /* the last one */
+	struct share_fate resize_status; /* of all */
+	bool told_memory;		 /* tenants that are made: their framework was */
+	bool fails;			 /* every write */
+	bool unreadable;		 /* the checkpoint */
 	int creates, statuses, events, saves, deletes;
 	struct bill_config bill;
 	const char *product, *price; /* of nodes */
@@ -239,10 +239,17 @@ static inline void bed_pod_gone(struct bed *b, const char *name)
 	world_apply(b->world, &c);
 }
 
-static inline void bed_fate(void *data, const char *uid, struct share_fate *ret)
+/* Where windows of policies are, an hour to the east. */
+static inline void bed_zone(struct bed *b)
+{
+	static const struct zone zone = {.from_s = 0, .until_s = INT64_MAX, .offset_s = 3600};
+	cr_assert(around_zone_set(b->around, "Europe/Berlin", &zone));
+}
+
+static inline void bed_resize_status(void *data, const char *uid, struct share_fate *ret)
 {
 	(void)uid;
-	*ret = ((struct bed *)data)->fate;
+	*ret = ((struct bed *)data)->resize_status;
 }
 
 /* --- the API server --- */
@@ -417,10 +424,10 @@ static inline void bed_step(struct bed *b)
 {
 	sizer_step(b->sizer, b->now, b->world, b->budget, &b->plan);
 	size_t count = 0;
-	const struct resize_request *wishes = sizer_resize_requests(b->sizer, &count);
-	b->wish_count += count;
+	const struct resize_request *resize_requests = sizer_resize_requests(b->sizer, &count);
+	b->request_count += count;
 	if (count > 0) {
-		b->wish = wishes[count - 1];
+		b->request = resize_requests[count - 1];
 	}
 	for (size_t i = 0; i < b->plan.actions.count; i++) {
 		bed_apply(b, &b->plan.actions.items[i]);
@@ -455,7 +462,7 @@ static inline void bed_turn(struct bed *b)
 
 static inline bool bed_use(struct bed *b, const char *pod, int percent, int64_t mib)
 {
-	struct sizer_figure f = {.container = "main",
+	struct metered_figure f = {.container = "main",
 		.compute = percent * (METERED_FULL / 100),
 		.mem_bytes = mib << 20,
 		.at_ms = b->now.policy_ms};
@@ -498,7 +505,7 @@ static inline struct bed *bed_new(void)
 	b->waiting = METERED_ABSENT;
 	b->now = (struct sizer_now){1000, BED_START, BED_START};
 	struct sizer_config config = {.groups = b->groups,
-		.engine = {b, bed_fate},
+		.engine = {b, bed_resize_status},
 		.bill = b->bill,
 		.around = b->around,
 		.pod_groups = b->pod_groups,
@@ -516,7 +523,7 @@ static inline void bed_restart(struct bed *b)
 {
 	struct sizer_config config = {.groups = b->groups,
 		.admission = b->admission,
-		.engine = {b, bed_fate},
+		.engine = {b, bed_resize_status},
 		.bill = b->bill,
 		.around = b->around,
 		.pod_groups = b->pod_groups,

@@ -66,11 +66,11 @@ Test(bounds, c8_nobody_is_wished_more_than_the_maximum)
 	p.bed->sizing.max_percent = 50;
 	bed_policy(p.bed);
 	p.most_milli = 500;
-	p.bed->wish = (struct resize_request){.milli = 0};
+	p.bed->request = (struct resize_request){.milli = 0};
 	lose_one(&p);
 	played_run(&p, 600);
 	cr_expect_eq(p.bed->evictions, before, "it is changed where it runs");
-	cr_expect_leq(p.bed->wish.milli, 500);
+	cr_expect_leq(p.bed->request.milli, 500);
 	cr_expect_eq(target(&p), 500);
 	bed_free(p.bed);
 }

@@ -31,7 +31,7 @@ static inline struct bed *tenant_of(struct bed *b, int percent, int64_t peak_mib
 	bed_pod_gone(b, "whole");
 	bed_tenant(b, "web", "t", first(b)->target.milli, first(b)->target.mib);
 	bed_turn(b);
-	b->wish_count = 0;
+	b->request_count = 0;
 	b->reasons[0] = '\0';
 	return b;
 }

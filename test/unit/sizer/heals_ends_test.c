@@ -256,14 +256,14 @@ Test(heals_ends, who_is_told_to_go_may_end_as_he_likes)
 Test(heals_ends, one_whose_sidecar_uses_the_gpu_is_healed_like_any_other)
 {
 	struct bed *b = usual();
-	const struct sizer_figure f = {
+	const struct metered_figure f = {
 		.container = "side", .mem_bytes = 1 << 20, .at_ms = b->now.policy_ms};
 	const struct sizer_use u = {
 		.uid = "t", .source = METERED_AGENT, .figures = &f, .figure_count = 1};
 	cr_assert(sizer_take(b->sizer, &u, b->now.policy_ms));
 	deny(b);
 	scrape(b);
-	cr_expect_eq(b->wish.mib, HEALED);
+	cr_expect_eq(b->request.mib, HEALED);
 	bed_free(b);
 }
 

@@ -29,7 +29,7 @@ Test(heals_shrink, H11_restarts_after_our_shrink_undo_it)
 	scrape(b);
 	const struct recommendation *r = bed_told(b, WEB);
 	cr_expect_eq(first(b)->target.milli, 400);
-	cr_expect_eq(b->wish.milli, 400);
+	cr_expect_eq(b->request.milli, 400);
 	cr_expect_eq(r->healing.kind, HEALING_ROLLBACK);
 	cr_expect_eq(r->healing.until_ms - r->healing.since_ms, 72 * HOUR_MS);
 	cr_expect(is(b, RECOMMENDATION_PAUSED));

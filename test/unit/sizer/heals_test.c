@@ -8,9 +8,9 @@ Test(heals, H1_an_out_of_memory_is_healed_before_the_next_round)
 	struct bed *b = usual();
 	deny(b);
 	scrape(b);
-	cr_expect_eq(b->wish_count, 1);
-	cr_expect_eq(b->wish.mib, 9 * GIB + 768);
-	cr_expect_eq(b->wish.milli, 300);
+	cr_expect_eq(b->request_count, 1);
+	cr_expect_eq(b->request.mib, 9 * GIB + 768);
+	cr_expect_eq(b->request.milli, 300);
 	const struct recommendation *r = bed_told(b, WEB);
 	cr_expect_eq(first(b)->target.mib, 9 * GIB + 768);
 	cr_expect_eq(r->healing.kind, HEALING_MEMORY);
@@ -48,7 +48,7 @@ Test(heals, H1_an_error_at_the_limit_is_the_same_without_words)
 	b->failed_ms = b->now.policy_ms;
 	give(b);
 	scrape(b);
-	cr_expect_eq(b->wish.mib, 9 * GIB + 768);
+	cr_expect_eq(b->request.mib, 9 * GIB + 768);
 	bed_free(b);
 }
 
@@ -58,7 +58,7 @@ Test(heals, H2_a_small_share_grows_by_a_gibibyte)
 	cr_assert_eq(first(b)->target.mib, 2 * GIB);
 	deny(b);
 	scrape(b);
-	cr_expect_eq(b->wish.mib, 3 * GIB);
+	cr_expect_eq(b->request.mib, 3 * GIB);
 	bed_free(b);
 }
 
@@ -71,7 +71,7 @@ Test(heals, H3_again_is_half_more_then_a_whole_device)
 	for (size_t i = 0; i < COUNT_OF(steps); i++) {
 		deny(b);
 		scrape(b);
-		cr_assert_eq(b->wish.mib, steps[i], "step %zu", i + 1);
+		cr_assert_eq(b->request.mib, steps[i], "step %zu", i + 1);
 		give(b);
 		bed_run(b, "t", 20, 7000, 20);
 	}
@@ -296,7 +296,7 @@ Test(heals, H9_memory_that_a_neighbour_took_is_not_healed)
 	cr_assert(bed_use(b, "n", 10, 60 * GIB));
 	deny(b);
 	scrape(b);
-	cr_expect_eq(b->wish_count, 0);
+	cr_expect_eq(b->request_count, 0);
 	cr_expect(is(b, RECOMMENDATION_CONTENTION));
 	bed_free(b);
 }
@@ -309,7 +309,7 @@ Test(heals, H10_an_end_that_has_nothing_to_do_with_it)
 	give(b);
 	scrape(b);
 	bed_turn(b);
-	cr_expect_eq(b->wish_count, 0);
+	cr_expect_eq(b->request_count, 0);
 	cr_expect_not(is(b, RECOMMENDATION_HEALING));
 	bed_free(b);
 }
@@ -347,7 +347,7 @@ Test(heals, H13_a_policy_without_healing_gets_an_event)
 	deny(b);
 	scrape(b);
 	bed_turn(b);
-	cr_expect_eq(b->wish_count, 0);
+	cr_expect_eq(b->request_count, 0);
 	cr_expect_eq(first(b)->target.mib, 8 * GIB);
 	cr_expect_not(is(b, RECOMMENDATION_HEALING));
 	cr_expect_str_eq(b->reasons, "OutOfMemory ");
@@ -366,7 +366,7 @@ Test(heals, near_the_limit_for_5_minutes_is_healed_at_the_scrape)
 		bed_step(b); /* the round comes before the figure */
 		cr_assert(bed_use(b, "t", 10, 8100));
 		bed_step(b);
-		cr_assert_eq(b->wish_count, 0, "after %lld ms", (long long)at);
+		cr_assert_eq(b->request_count, 0, "after %lld ms", (long long)at);
 	}
 	struct sizer_totals before, after;
 	sizer_sum(b->sizer, &before);
@@ -375,8 +375,8 @@ Test(heals, near_the_limit_for_5_minutes_is_healed_at_the_scrape)
 	bed_step(b);
 	sizer_sum(b->sizer, &after);
 	cr_assert_eq(before.rounds, after.rounds, "it waits for no round");
-	cr_expect_eq(b->wish_count, 1);
-	cr_expect_eq(b->wish.mib, 9 * GIB + 768);
+	cr_expect_eq(b->request_count, 1);
+	cr_expect_eq(b->request.mib, 9 * GIB + 768);
 	bed_free(b);
 }
 
@@ -389,13 +389,13 @@ Test(heals, an_end_before_its_pod_was_seen_is_old_and_one_after_it_is_not)
 	for (int i = 0; i < 3; i++) {
 		bed_turn(b);
 	}
-	cr_expect_eq(b->wish_count, 0, "another process has seen it");
+	cr_expect_eq(b->request_count, 0, "another process has seen it");
 	b->oom_ms = b->failed_ms = b->now.policy_ms - 2 * MINUTE_MS; /* by its kubelet's clock */
 	bed_tenant(b, "web", "u", 300, 8 * GIB);
 	for (int i = 0; i < 3; i++) {
 		bed_turn(b);
 	}
-	cr_expect_eq(b->wish_count, 1);
+	cr_expect_eq(b->request_count, 1);
 	bed_free(b);
 }
 
@@ -406,7 +406,7 @@ Test(heals, what_a_person_asked_for_is_not_healed)
 	tenant_of(b, 20, 7100);
 	deny(b);
 	scrape(b);
-	cr_expect_eq(b->wish_count, 0);
+	cr_expect_eq(b->request_count, 0);
 	bed_free(b);
 }
 
@@ -418,8 +418,8 @@ Test(heals, pods_that_are_not_changed_while_they_run_are_healed_all_the_same)
 	tenant_of(b, 20, 7100);
 	deny(b);
 	scrape(b);
-	cr_expect_eq(b->wish_count, 1);
-	cr_expect_eq(b->wish.mib, 9 * GIB + 768);
+	cr_expect_eq(b->request_count, 1);
+	cr_expect_eq(b->request.mib, 9 * GIB + 768);
 	bed_free(b);
 }
 

@@ -16,7 +16,7 @@ static void on_one_gpu(struct played *p, int replicas)
 	cr_assert_eq(played_whole(p), 0);
 	cr_assert_eq(p->bed->evictions, replicas);
 	p->bed->evictions = 0;
-	p->bed->wish_count = 0;
+	p->bed->request_count = 0;
 	p->bed->reasons[0] = '\0';
 	p->gpu = "GPU-2";
 }
@@ -97,8 +97,8 @@ Test(moves, H9_who_is_contended_for_long_goes_to_another_gpu)
 	cr_expect_eq(p.bed->evictions, 1);
 	cr_expect_eq(on(&p, "GPU-1"), 1);
 	cr_expect_eq(on(&p, "GPU-2"), 1);
-	cr_expect_eq(p.bed->wish_count, 1);
-	cr_expect_eq(p.bed->wish.away_ms, 6 * HOUR_MS);
+	cr_expect_eq(p.bed->request_count, 1);
+	cr_expect_eq(p.bed->request.away_ms, 6 * HOUR_MS);
 	cr_expect_not_null(strstr(p.bed->reasons, "UpdateStarted "));
 	cr_expect_str_eq(p.bed->message,
 		"pod web-2 is evicted so that the next one gets 30% of a GPU and 7Gi on another "
@@ -151,7 +151,7 @@ Test(moves, without_a_hold_it_stays_for_six_hours)
 	beside(&p, 900);
 	crowd(&p, 80, 80);
 	cr_assert_eq(p.bed->evictions, 2);
-	cr_expect_eq(p.bed->wish.away_ms, 6 * HOUR_MS);
+	cr_expect_eq(p.bed->request.away_ms, 6 * HOUR_MS);
 	crowd(&p, 300, 80);
 	cr_expect_eq(p.bed->evictions, 2, "nobody is driven about");
 	bed_free(p.bed);
@@ -166,7 +166,7 @@ Test(moves, nor_for_longer_than_a_day)
 	beside(&p, 700);
 	crowd(&p, 45, 58);
 	cr_assert_eq(p.bed->evictions, 1);
-	cr_expect_eq(p.bed->wish.away_ms, 24 * HOUR_MS);
+	cr_expect_eq(p.bed->request.away_ms, 24 * HOUR_MS);
 	bed_free(p.bed);
 }
 
@@ -413,7 +413,7 @@ Test(moves, a_refused_one_is_tried_again)
 	crowd(&p, 50, 58);
 	cr_expect_eq(p.bed->evictions, 0);
 	cr_expect_geq(p.refusals, 3, "30 s, 1 min, 2 min");
-	cr_expect_lt(p.bed->wish.away_ms, 0, "nobody keeps off a GPU that none has left");
+	cr_expect_lt(p.bed->request.away_ms, 0, "nobody keeps off a GPU that none has left");
 	p.min_available = 1;
 	crowd(&p, 12, 58);
 	cr_expect_eq(p.bed->evictions, 1);

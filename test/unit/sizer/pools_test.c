@@ -47,7 +47,7 @@ static void tell(
 	struct bed *b, const char *name, int64_t mib, const struct app_gauges *g, int minutes)
 {
 	for (int i = 0; i < minutes; i++) {
-		struct sizer_figure f = {.container = "main",
+		struct metered_figure f = {.container = "main",
 			.compute = 20000,
 			.mem_bytes = mib << 20,
 			.at_ms = b->now.policy_ms};

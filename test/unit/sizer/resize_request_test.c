@@ -24,13 +24,13 @@ Test(wish, a_tenant_that_differs_is_named_once)
 	bed_tenant(b, "web", "t", 500, 20480);
 	bed_turn(b);
 	bed_turn(b);
-	cr_assert_eq(b->wish_count, 1);
-	cr_expect_str_eq(b->wish.uid, "t");
-	cr_expect_eq(b->wish.milli, 300);
-	cr_expect_eq(b->wish.mib, 7168);
+	cr_assert_eq(b->request_count, 1);
+	cr_expect_str_eq(b->request.uid, "t");
+	cr_expect_eq(b->request.milli, 300);
+	cr_expect_eq(b->request.mib, 7168);
 	bed_tenant(b, "web", "t", 300, 7168);
 	bed_turn(b);
-	cr_expect_eq(b->wish_count, 1);
+	cr_expect_eq(b->request_count, 1);
 	cr_expect_eq(bed_told(b, WEB)->pods.up_to_date, 1);
 	bed_free(b);
 }
@@ -43,18 +43,18 @@ Test(wish, nobody_is_named_where_the_policy_only_recommends)
 	bed_tenant(b, "web", "t", 500, 20480);
 	bed_turn(b);
 	bed_turn(b);
-	cr_expect_eq(b->wish_count, 0);
+	cr_expect_eq(b->request_count, 0);
 	b->mode = MODE_AUTOMATE;
 	bed_policy(b);
 	bed_turn(b);
 	bed_turn(b);
-	cr_expect_eq(b->wish_count, 1, "O6");
+	cr_expect_eq(b->request_count, 1, "O6");
 	b->mode = MODE_RECOMMEND;
 	bed_policy(b);
 	bed_turn(b);
 	bed_turn(b);
-	cr_expect_eq(b->wish_count, 2);
-	cr_expect_eq(b->wish.milli, 0, "it is taken back");
+	cr_expect_eq(b->request_count, 2);
+	cr_expect_eq(b->request.milli, 0, "it is taken back");
 	bed_free(b);
 }
 
@@ -67,7 +67,7 @@ static size_t wishes_under(enum rollout_strategy strategy)
 	bed_tenant(b, "web", "t", 500, 20480);
 	bed_turn(b);
 	bed_turn(b);
-	size_t count = b->wish_count;
+	size_t count = b->request_count;
 	bed_free(b);
 	return count;
 }
@@ -92,9 +92,9 @@ Test(wish, what_runs_and_ends_by_itself_only_grows)
 	bed_tenant(b, "web", "t", 500, 4096);
 	bed_turn(b);
 	bed_turn(b);
-	cr_assert_eq(b->wish_count, 1);
-	cr_expect_eq(b->wish.milli, 500);
-	cr_expect_eq(b->wish.mib, 7168);
+	cr_assert_eq(b->request_count, 1);
+	cr_expect_eq(b->request.milli, 500);
+	cr_expect_eq(b->request.mib, 7168);
 	bed_free(b);
 }
 
@@ -109,11 +109,11 @@ Test(wish, i7_a_full_gpu_is_named)
 {
 	struct bed *b = automated();
 	bed_tenant(b, "web", "t", 200, 4096);
-	b->fate = (struct share_fate){SHARE_UNDERWAY, NULL};
+	b->resize_status = (struct share_fate){SHARE_UNDERWAY, NULL};
 	bed_turn(b);
 	bed_turn(b);
 	cr_expect_eq(blocked(b)->status, CONDITION_ABSENT);
-	b->fate = (struct share_fate){SHARE_NO_ROOM, "GPU-1"};
+	b->resize_status = (struct share_fate){SHARE_NO_ROOM, "GPU-1"};
 	bed_turn(b);
 	cr_expect_eq(blocked(b)->status, CONDITION_TRUE);
 	cr_expect_str_eq(blocked(b)->reason, "NoRoomOnGPU");
@@ -123,7 +123,7 @@ Test(wish, i7_a_full_gpu_is_named)
 		"What it has stays; it is tried again as soon as something changes there, and "
 		"looked at again every 10 seconds.");
 	cr_expect(b->sizer->tracking.pods.items[0]->stuck);
-	b->fate = (struct share_fate){SHARE_HELD, NULL};
+	b->resize_status = (struct share_fate){SHARE_HELD, NULL};
 	bed_tenant(b, "web", "t", 300, 7168);
 	bed_turn(b);
 	cr_expect_eq(blocked(b)->status, CONDITION_ABSENT);
@@ -137,7 +137,7 @@ Test(wish, i7_a_quota_is_named)
 	bed_tenant(b, "web", "t", 200, 4096);
 	bed_tenant(b, "web", "u", 200, 4096);
 	bed_turn(b);
-	b->fate = (struct share_fate){SHARE_QUOTA, "gpus"};
+	b->resize_status = (struct share_fate){SHARE_QUOTA, "gpus"};
 	bed_turn(b);
 	cr_expect_str_eq(text_or(blocked(b)->reason, "absent"), "Quota");
 	cr_expect(strstr(blocked(b)->message, " and 1 more of its pods") != NULL &&
@@ -162,11 +162,11 @@ Test(wish, memory_that_a_framework_was_told_waits_for_another_pod)
 	bed_tenant(b, "web", "t", 500, 20480);
 	bed_turn(b);
 	bed_turn(b);
-	cr_assert_eq(b->wish_count, 1);
-	cr_expect_eq(b->wish.milli, 300);
-	cr_expect_eq(b->wish.mib, 20480);
+	cr_assert_eq(b->request_count, 1);
+	cr_expect_eq(b->request.milli, 300);
+	cr_expect_eq(b->request.mib, 20480);
 	bed_tenant(b, "web", "t", 300, 20480);
-	b->fate = (struct share_fate){SHARE_HELD, NULL};
+	b->resize_status = (struct share_fate){SHARE_HELD, NULL};
 	bed_turn(b);
 	bed_turn(b);
 	const struct recommended_condition *c =
@@ -185,7 +185,7 @@ Test(wish, what_a_person_asked_for_stays)
 	bed_tenant(b, "web", "t", 500, 20480);
 	bed_turn(b);
 	bed_turn(b);
-	cr_expect_eq(b->wish_count, 0);
+	cr_expect_eq(b->request_count, 0);
 	bed_free(b);
 }
 
@@ -197,9 +197,9 @@ Test(wish, memory_that_was_taken_ahead_of_need_stays)
 	bed_tenant(b, "web", "t", 500, 20480);
 	bed_turn(b);
 	bed_turn(b);
-	cr_assert_eq(b->wish_count, 1);
-	cr_expect_eq(b->wish.milli, 300);
-	cr_expect_eq(b->wish.mib, 20480);
+	cr_assert_eq(b->request_count, 1);
+	cr_expect_eq(b->request.milli, 300);
+	cr_expect_eq(b->request.mib, 20480);
 	bed_free(b);
 }
 
@@ -213,7 +213,7 @@ Test(wish, r13_on_a_silence_nothing_begins)
 	bed_tenant(b, "web", "u", 500, 20480);
 	bed_turn(b);
 	bed_turn(b);
-	cr_expect_eq(b->wish_count, 0);
+	cr_expect_eq(b->request_count, 0);
 	cr_expect_eq(bed_told(b, WEB)->containers[0].target.milli, 300);
 	bed_free(b);
 }

@@ -8,7 +8,7 @@
 static void converted(struct played *p)
 {
 	played_init(p, "Deployment", 2);
-	p->bed->fate.state = SHARE_HELD;
+	p->bed->resize_status.state = SHARE_HELD;
 	played_automate(p);
 	played_run(p, 40);
 	cr_assert_eq(p->bed->evictions, 2);
@@ -38,7 +38,7 @@ Test(asks, in_mode_none_it_gets_it_where_it_is)
 	converted(&p);
 	grow(&p);
 	cr_expect_eq(p.bed->evictions, 0);
-	cr_expect_eq(p.bed->wish.milli, 550);
+	cr_expect_eq(p.bed->request.milli, 550);
 	bed_free(p.bed);
 }
 
@@ -70,7 +70,7 @@ Test(asks, who_has_no_room_moves)
 {
 	struct played p;
 	converted(&p);
-	p.bed->fate.state = SHARE_NO_ROOM;
+	p.bed->resize_status.state = SHARE_NO_ROOM;
 	grow(&p);
 	cr_expect_geq(p.bed->evictions, 2);
 	bed_free(p.bed);
@@ -177,20 +177,12 @@ Test(asks, u15_pods_of_two_sets_are_a_rollout)
 	two_sets(true, "1", "deploymentconfig-web");
 }
 
-static const struct zone *an_hour_east(void *data, const char *name)
-{
-	static const struct zone zone = {.from_s = 0, .until_s = INT64_MAX, .offset_s = 3600};
-	(void)data;
-	(void)name;
-	return &zone;
-}
-
 /* It is afternoon there, and the healing's hold is over long before the night. */
 static struct rollout_window night = {0x7f, 3 * 60, 4 * 60, "Europe/Berlin"};
 
 static void shut(struct played *p)
 {
-	p->bed->sizer->tracking.config.zones.find = an_hour_east;
+	bed_zone(p->bed);
 	p->bed->rollout.windows = &night;
 	p->bed->rollout.window_count = 1;
 	bed_policy(p->bed);

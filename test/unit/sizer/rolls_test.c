@@ -217,13 +217,6 @@ Test(rolls, u13_nothing_in_the_first_two_minutes_and_few_in_ten)
 	bed_free(p.bed);
 }
 
-static const struct zone *an_hour_east(void *data, const char *name)
-{
-	static const struct zone zone = {.from_s = 0, .until_s = INT64_MAX, .offset_s = 3600};
-	(void)data;
-	return strcmp(name, "Europe/Berlin") == 0 ? &zone : NULL;
-}
-
 #define ALL_DAYS 0x7f
 
 /* It is 14:33 there and later, on a Monday. */
@@ -238,7 +231,7 @@ Test(rolls, u17_a_window_keeps_them)
 	played_run(&p, 10);
 	cr_expect_eq(p.bed->evictions, 0);
 	cr_expect_str_eq(blocked(&p), "TimeZoneUnknown");
-	p.bed->sizer->tracking.config.zones.find = an_hour_east;
+	bed_zone(p.bed);
 	played_run(&p, 10);
 	cr_expect_eq(p.bed->evictions, 0);
 	cr_expect_str_eq(blocked(&p), "Window");
@@ -257,7 +250,7 @@ Test(rolls, u17_healing_waits_for_no_window)
 	played_automate(&p);
 	played_run(&p, 40);
 	cr_assert_eq(p.bed->evictions, 2);
-	p.bed->sizer->tracking.config.zones.find = an_hour_east;
+	bed_zone(p.bed);
 	p.bed->rollout.windows = &night;
 	p.bed->rollout.window_count = 1;
 	bed_policy(p.bed);
@@ -281,7 +274,7 @@ Test(rolls, u17_it_opens_in_its_time)
 	struct played p;
 	struct rollout_window night = {ALL_DAYS, 22 * 60, 4 * 60, "Europe/Berlin"};
 	played_init(&p, "Deployment", 2);
-	p.bed->sizer->tracking.config.zones.find = an_hour_east;
+	bed_zone(p.bed);
 	p.bed->rollout.windows = &night;
 	p.bed->rollout.window_count = 1;
 	played_automate(&p);

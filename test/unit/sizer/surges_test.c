@@ -395,8 +395,8 @@ Test(surges, c24_once_the_right_is_gone_all_is_taken_back)
 	finish(&g);
 }
 
-/* A create whose fate nobody knew arrives while an eviction is under way: it makes way, and the
- * eviction stays what it is. */
+/* A create whose fate nobody knew arrives while an eviction is under way: it makes way,
+ * and the eviction stays what it is. */
 Test(surges, c24_a_late_one_does_not_end_an_eviction)
 {
 	struct staged g;

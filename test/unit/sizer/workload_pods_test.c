@@ -13,7 +13,7 @@ static struct sized_workload *web(struct bed *b)
 
 static bool use(struct bed *b, const char *pod, const char *container, int percent)
 {
-	struct sizer_figure f = {.container = container,
+	struct metered_figure f = {.container = container,
 		.compute = percent * (METERED_FULL / 100),
 		.mem_bytes = INT64_C(1) << 31,
 		.at_ms = b->now.policy_ms};
@@ -59,7 +59,7 @@ Test(pods, r16_of_several_devices_the_larger_figure_counts)
 	bed_pod(b, "web", "web-1", 2);
 	bed_turn(b);
 	bed_turn(b);
-	struct sizer_figure f[] = {
+	struct metered_figure f[] = {
 		{.container = "main", .compute = 10000, .mem_bytes = INT64_C(4) << 30},
 		{.container = "main", .compute = 40000, .mem_bytes = INT64_C(2) << 30}};
 	for (int i = 0; i < 10; i++) {
@@ -87,7 +87,7 @@ Test(pods, sidecars_are_part_of_the_pod)
 	bed_pod(b, "web", "web-1", 1);
 	bed_turn(b);
 	bed_turn(b);
-	struct sizer_figure f[] = {
+	struct metered_figure f[] = {
 		{.container = "side", .compute = 10000, .mem_bytes = INT64_C(1) << 30},
 		{.container = "main", .compute = 20000, .mem_bytes = INT64_C(4) << 30}};
 	struct sizer_use u = {

@@ -148,8 +148,8 @@ Test(decide, U14_memory_is_sized_all_the_same)
 	const struct recommended_container *c = bed_told(b, "deployment-web")->containers;
 	cr_expect_eq(c->target.milli, 300);
 	cr_expect_gt(c->target.mib, 12288);
-	cr_expect_eq(b->wish.milli, 300);
-	cr_expect_eq(b->wish.mib, c->target.mib);
+	cr_expect_eq(b->request.milli, 300);
+	cr_expect_eq(b->request.mib, c->target.mib);
 	bed_scaler_gone(b);
 	bed_run(b, "t", 60, 12288, 2);
 	cr_expect_gt(bed_told(b, "deployment-web")->containers[0].target.milli, 600);

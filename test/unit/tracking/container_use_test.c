@@ -9,7 +9,7 @@
 
 #define MIB (INT64_C(1) << 20)
 
-static const struct sizer_figure figures[] = {
+static const struct metered_figure figures[] = {
 	{.container = "main", .compute = 10, .mem_bytes = 5 * MIB, .at_ms = 7},
 	{.container = "side", .compute = 3, .mem_bytes = METERED_ABSENT, .at_ms = 9},
 	{.container = "main", .compute = 20, .mem_bytes = 4 * MIB, .at_ms = 7},
@@ -18,7 +18,7 @@ static const struct sizer_figure figures[] = {
 
 Test(uses, of_several_devices_the_larger_counts)
 {
-	struct sizer_figure f;
+	struct metered_figure f;
 	const struct sizer_use use = {.figures = figures, .figure_count = 4};
 	cr_assert(uses_container(&use, 0, &f));
 	cr_expect_eq(f.compute, 20);
@@ -38,7 +38,7 @@ Test(uses, memory_of_containers_is_added)
 
 Test(uses, what_others_of_a_pod_use_is_added_to_whose_gpu_it_is)
 {
-	struct sizer_figure f;
+	struct metered_figure f;
 	const struct sizer_use use = {.figures = figures, .figure_count = 4};
 	cr_assert(uses_pod(&use, "main", &f));
 	cr_expect_str_eq(f.container, "main");
@@ -50,12 +50,12 @@ Test(uses, what_others_of_a_pod_use_is_added_to_whose_gpu_it_is)
 
 Test(uses, what_is_not_told_of_whose_gpu_it_is_stays_so)
 {
-	struct sizer_figure f;
+	struct metered_figure f;
 	const struct sizer_use use = {.figures = figures, .figure_count = 4};
 	cr_assert(uses_pod(&use, "side", &f));
 	cr_expect_eq(f.compute, 23);
 	cr_expect_eq(f.mem_bytes, METERED_ABSENT, "the others' would look like all of it");
-	const struct sizer_figure full[] = {
+	const struct metered_figure full[] = {
 		{.container = "", .compute = METERED_FULL, .mem_bytes = MIB},
 		{.container = "side", .compute = 5, .mem_bytes = MIB}};
 	const struct sizer_use unnamed = {.figures = full, .figure_count = 2};
@@ -66,7 +66,7 @@ Test(uses, what_is_not_told_of_whose_gpu_it_is_stays_so)
 
 static void tell(struct table *o, const char *uid, int64_t at_ms)
 {
-	const struct sizer_figure f = {.container = "main", .mem_bytes = 5 * MIB, .at_ms = at_ms};
+	const struct metered_figure f = {.container = "main", .mem_bytes = 5 * MIB, .at_ms = at_ms};
 	const struct sizer_use use = {.uid = uid, .figures = &f, .figure_count = 1};
 	unowned_pods_take(o, &use);
 }
