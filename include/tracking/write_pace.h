@@ -50,5 +50,6 @@ struct action *write_eviction(struct write_pace *p, const struct sized_workload 
 	struct plan *plan, const struct eviction *e);
 /* "30% and 8Gi" */
 const char *share_text(struct arena *a, const struct share *s);
+const char *when_text(struct arena *a, int64_t ms);
 
 #endif

@@ -16,34 +16,19 @@
 #define NEWS_FOR_MS 60000
 #define EXITS_MAX   256
 
-static void queue_end(
-	struct healing *s, struct heal_ended *e, const char *uid, const struct world_gpu *g)
-{
-	snprintf(e->uid, sizeof e->uid, "%s", uid);
-	/* one of several GPUs is not sized */
-	if (g->uuid != NULL && strlen(g->uuid) < sizeof e->uuid) {
-		memcpy(e->uuid, g->uuid, strlen(g->uuid) + 1);
-		VEC_PUSH(&s->alarms.ends, *e);
-	}
-}
-
 /* What is asked of it later is kept here: its pod may be gone when it is judged. */
-static void note_end(
-	struct healing *s, struct sized_pod *p, const struct world_gpu *g, int64_t at, int64_t now)
+static void queue_end(struct healing *s, struct heal_ended e, const char *uid,
+	const struct world_gpu *g, int64_t at)
 {
-	const struct sized_feed *f = &p->feeds[0];
-	bool known = f->heal.most_ms > 0 && now - f->heal.most_ms <= HEALING_USED_MS;
-	struct heal_ended e = {.of = p->of,
-		.container = f->container,
-		.used_mib = known ? f->heal.most_mib : METERED_ABSENT,
-		.share_mib = p->heal.share.mib,
-		.node = p->heal.node,
-		.told = g->gpu_oom_ms == at,
-		.first = !p->seen,
-		.mps = p->mps,
-		.contended = g->contention_shown,
-		.at_ms = at};
-	queue_end(s, &e, p->uid, g);
+	snprintf(e.uid, sizeof e.uid, "%s", uid);
+	e.told = g->gpu_oom_ms == at;
+	e.contended = g->contention_shown;
+	e.at_ms = at;
+	/* one of several GPUs is not sized */
+	if (g->uuid != NULL && strlen(g->uuid) < sizeof e.uuid) {
+		memcpy(e.uuid, g->uuid, strlen(g->uuid) + 1);
+		VEC_PUSH(&s->alarms.ends, e);
+	}
 }
 
 /* Those that were judged give way. */
@@ -66,9 +51,19 @@ static void see_exit(
 	}
 	bool news = p->seen || (age < NEWS_FOR_MS && age > -NEWS_FOR_MS);
 	p->heal.exit_ms = at;
-	if (news && p->heal.share.mib > 0 && p->advised) {
-		note_end(s, p, g, at, now);
+	if (!news || p->heal.share.mib <= 0 || !p->advised) {
+		return;
 	}
+	const struct sized_feed *f = &p->feeds[0];
+	bool known = f->heal.most_ms > 0 && now - f->heal.most_ms <= HEALING_USED_MS;
+	const struct heal_ended e = {.of = p->of,
+		.container = f->container,
+		.used_mib = known ? f->heal.most_mib : METERED_ABSENT,
+		.share_mib = p->heal.share.mib,
+		.node = p->heal.node,
+		.first = !p->seen,
+		.mps = p->mps};
+	queue_end(s, e, p->uid, g, at);
 }
 
 void healing_ended(
@@ -112,18 +107,15 @@ void healing_unseen(struct healing *s, const struct world_pod *wp, int64_t now_m
 	struct sized_container *c =
 		x != NULL && advised ? sized_container_find(x, g->container) : NULL;
 	if (c != NULL) {
-		struct heal_ended e = {.of = x,
+		int64_t since_ms = now_ms - HEALING_USED_MS;
+		const struct heal_ended e = {.of = x,
 			.container = c,
-			.used_mib =
-				unowned_pods_used(&s->unowned_pods, uid, now_ms - HEALING_USED_MS),
+			.used_mib = unowned_pods_used(&s->unowned_pods, uid, since_ms),
 			.share_mib = g->mem_mib,
 			.node = wp->node,
-			.told = g->gpu_oom_ms == at,
 			.first = true,
-			.mps = g->mps,
-			.contended = g->contention_shown,
-			.at_ms = at};
-		queue_end(s, &e, uid, g);
+			.mps = g->mps};
+		queue_end(s, e, uid, g, at);
 	}
 }
 
@@ -138,28 +130,24 @@ void healing_over(
 
 /* --- who took it --- */
 
-static int64_t pod_used_mib(const struct sized_pod *p, int64_t since_ms)
-{
-	int64_t sum = METERED_ABSENT;
-	for (uint8_t i = 0; i < p->feed_count; i++) {
-		const struct sized_feed *f = &p->feeds[i];
-		if (f->heal.at_ms > 0 && f->heal.at_ms >= since_ms) {
-			sum = larger_of(sum, 0) + f->heal.mib;
-		}
-	}
-	return sum;
-}
-
 /* Of all its containers; METERED_ABSENT: not known. */
 static int64_t tenant_used_mib(const struct healing *s, const struct world_pod *wp, int64_t now_ms)
 {
 	const struct sized_pod *p = pods_find(s->tracking, world_pod_uid(wp));
+	int64_t since_ms = now_ms - HEALING_USED_MS, sum = METERED_ABSENT;
 	if (wp->phase == POD_PENDING) {
 		return 0; /* none of its containers has begun: it may pull its image for long */
 	}
-	return p != NULL ? pod_used_mib(p, now_ms - HEALING_USED_MS)
-			 : unowned_pods_used(
-				   &s->unowned_pods, world_pod_uid(wp), now_ms - HEALING_USED_MS);
+	if (p == NULL) {
+		return unowned_pods_used(&s->unowned_pods, world_pod_uid(wp), since_ms);
+	}
+	for (uint8_t i = 0; i < p->feed_count; i++) {
+		const struct heal_feed *f = &p->feeds[i].heal;
+		if (f->at_ms > 0 && f->at_ms >= since_ms) {
+			sum = larger_of(sum, 0) + f->mib;
+		}
+	}
+	return sum;
 }
 
 /* One of its node. Whoever was made since then, its own next run before all, took nothing. */
@@ -167,13 +155,6 @@ static bool shares_gpu_with(const struct heal_ended *e, const struct world_pod *
 {
 	return wp->gpu->created_ms <= e->at_ms && wp->gpu->milli > 0 && !world_pod_terminal(wp) &&
 	       text_equals(wp->gpu->uuid, e->uuid) && !text_equals(world_pod_uid(wp), e->uid);
-}
-
-/* Whoever looks for that may have found it since then. */
-static bool is_contended(const struct heal_ended *e, const struct world *w)
-{
-	const struct world_pod *wp = world_pod_by_uid(w, e->uid);
-	return e->contended || (wp != NULL && wp->gpu != NULL && wp->gpu->contention_shown);
 }
 
 static enum blame blame_for(
@@ -184,7 +165,9 @@ static enum blame blame_for(
 	if (e->mps) {
 		return BLAME_OWN;
 	}
-	if (is_contended(e, w)) {
+	/* Whoever looks for contention may have found it since then. */
+	const struct world_pod *own = world_pod_by_uid(w, e->uid);
+	if (e->contended || (own != NULL && own->gpu != NULL && own->gpu->contention_shown)) {
 		return BLAME_OTHERS;
 	}
 	users[0] = (struct blame_user){e->share_mib, METERED_ABSENT};
@@ -205,7 +188,7 @@ static void judge_end(
 {
 	struct heal_exit ended = {
 		.code = 1, .told = e->told, .used_mib = e->used_mib, .share_mib = e->share_mib};
-	/* What the last step answered is no news. */
+	/* An outcome of the previous step is already counted. */
 	bool old = e->first && e->at_ms <= healing_of(e->container)->state.memory.last_ms;
 	if (!heal_exit_is_memory(&ended) || old) {
 		return;

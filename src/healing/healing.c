@@ -89,13 +89,6 @@ void healing_see(struct healing *s, struct sized_pod *p, const struct world_pod 
 	p->seen = true;
 }
 
-static bool use_is_near_share(const struct sized_pod *p, const struct sized_feed *f)
-{
-	return p->heal.share.mib > 0 &&
-	       f->heal.mib * INT64_C(100) >= (int64_t)p->heal.share.mib * NEAR_PERCENT &&
-	       !p->told_memory && !is_prealloc(f->container);
-}
-
 static void tally_pressed(struct heal_tally *t, const struct sized_pod *p)
 {
 	t->pressed++;
@@ -131,10 +124,12 @@ void healing_take(struct healing *s, struct sized_pod *p, struct sized_feed *f,
 		f->heal.most_mib = f->heal.mib;
 		f->heal.most_ms = f->heal.at_ms;
 	}
-	if (p->heal.share.mib > 0) {
-		c->tally.heal.used_mib = larger_int32(c->tally.heal.used_mib, f->heal.mib);
+	if (p->heal.share.mib <= 0) {
+		return;
 	}
-	if (use_is_near_share(p, f) && p->advised) {
+	c->tally.heal.used_mib = larger_int32(c->tally.heal.used_mib, f->heal.mib);
+	bool near = f->heal.mib * INT64_C(100) >= (int64_t)p->heal.share.mib * NEAR_PERCENT;
+	if (near && !p->told_memory && !is_prealloc(c) && p->advised) {
 		healing_alert(&s->alarms, p->of);
 	}
 }
@@ -278,23 +273,6 @@ static void note_events(
 	}
 }
 
-static void keep_answer(struct heal_record *h, const struct heal_answer *a)
-{
-	h->answer.told = a->told;
-	h->answer.blocked_ms = a->blocked_ms;
-	h->answer.healing = a->healing;
-	h->answer.saw = (uint8_t)a->saw;
-}
-
-/* Of what ran once and ended so nothing may be left. */
-static struct share granted(const struct sized_container *c)
-{
-	const struct heal_record *h = healing_of(c);
-	struct share has = share_widened(c->tally.heal.granted);
-	has.mib = has.mib == 0 && h->denied ? h->denied_of_mib : has.mib;
-	return has;
-}
-
 struct share healing_step(struct sized_workload *x, struct sized_container *c,
 	const struct decision *d, const struct share *recommended)
 {
@@ -302,9 +280,13 @@ struct share healing_step(struct sized_workload *x, struct sized_container *c,
 	struct heal_record *h = c->heal != NULL ? c->heal : &none;
 	struct heal_answer answer;
 	const struct sizing *sizing = &d->choice.sizing;
+	struct share granted = share_widened(c->tally.heal.granted);
+	if (granted.mib == 0 && h->denied) {
+		granted.mib = h->denied_of_mib; /* it ran once and ended so: nothing may be left */
+	}
 	struct heal_ask ask = {.sizing = sizing,
 		.now_ms = d->now_ms,
-		.allocated = granted(c),
+		.allocated = granted,
 		.recommended = *recommended,
 		/* nobody tells whether less would do while nothing of it runs */
 		.sure = c->facts.state == HISTORY_SUFFICIENT && c->tally.running > 0,
@@ -329,7 +311,10 @@ struct share healing_step(struct sized_workload *x, struct sized_container *c,
 	h->denied = false;
 	note_cap(h, &answer, sizing, x->device_mib);
 	note_events(h, &answer, d, leaked);
-	keep_answer(h, &answer);
+	h->answer.told = answer.told;
+	h->answer.blocked_ms = answer.blocked_ms;
+	h->answer.healing = answer.healing;
+	h->answer.saw = (uint8_t)answer.saw;
 	x->heal.paused = x->heal.paused || h->state.paused;
 	if (answer.acted && answer.saw == HEAL_RESTARTS_LOOP &&
 		h->shrunk_from.milli >= MODEL_GPU_MILLI) {

@@ -7,12 +7,6 @@
 /* The same is not told again sooner. */
 #define AGAIN_MS 300000
 
-static const char *when(struct arena *a, int64_t ms)
-{
-	char text[TIME_TEXT_MAX];
-	return arena_strdup(a, time_format(ms, text));
-}
-
 static const char *shortage_of(
 	const struct sized_container *c, struct arena *a, enum heal_signal saw)
 {
@@ -56,7 +50,8 @@ static void emit_began(const struct event_about *t)
 	struct arena *a = &t->plan->arena;
 	const struct heal_record *h = healing_of(t->c);
 	const char *lacks = shortage_of(t->c, a, (enum heal_signal)h->answer.saw);
-	const char *share = share_text(a, &t->c->in_force), *until = when(a, h->answer.blocked_ms);
+	const char *share = share_text(a, &t->c->in_force);
+	const char *until = when_text(a, h->answer.blocked_ms);
 	const char *message =
 		recommends_only(t->d)
 			? arena_printf(a,
@@ -81,7 +76,7 @@ static void emit_rollback(const struct event_about *t)
 			share_text(a, &t->c->in_force)));
 	write_warning(t->pace, t->x, t->plan, "AutomationPaused",
 		arena_printf(a, "%s: its share is not changed before %s, or until its policy is",
-			t->c->name, when(a, healing_blocked_ms(t->c))));
+			t->c->name, when_text(a, healing_blocked_ms(t->c))));
 }
 
 static void emit_ignored(const struct event_about *t)
@@ -98,45 +93,40 @@ static void emit_ignored(const struct event_about *t)
 	h->told_ms = t->d->now_ms;
 }
 
-static void emit_container_events(const struct event_about *t)
-{
-	const struct heal_record *h = t->c->heal;
-	struct arena *a = &t->plan->arena;
-	if (h->rolled) {
-		emit_rollback(t);
-	}
-	if (h->began) {
-		emit_began(t);
-	}
-	if (h->ended) {
-		write_event(t->pace, t->x, t->plan, "HealingEnded",
-			arena_printf(a, "%s: nothing is added any more: the target is %s",
-				t->c->name, share_text(a, &t->c->in_force)));
-	}
-	if (h->leaks) {
-		write_warning(t->pace, t->x, t->plan, "LeakSuspected",
-			arena_printf(a,
-				"%s: its memory has been rising for %d hours and %d steps did not "
-				"help: it gets no more",
-				t->c->name, HEAL_LEAK_HOURS, HEAL_LEAK_STEPS));
-	}
-	if (h->ignored != HEAL_QUIET) {
-		emit_ignored(t);
-	}
-}
-
 void emit_healing_events(struct write_pace *pace, struct sized_workload *x,
 	const struct decision *d, struct plan *plan)
 {
+	struct arena *a = &plan->arena;
 	for (size_t i = 0; i < x->containers.count && x->uid != NULL; i++) {
 		struct sized_container *c = x->containers.items[i];
 		const struct event_about about = {pace, x, c, d, plan};
-		if (c->heal == NULL) {
+		struct heal_record *h = c->heal;
+		if (h == NULL) {
 			continue;
 		}
-		emit_container_events(&about);
-		c->heal->rolled = c->heal->began = c->heal->ended = c->heal->leaks = false;
-		c->heal->ignored = HEAL_QUIET;
+		if (h->rolled) {
+			emit_rollback(&about);
+		}
+		if (h->began) {
+			emit_began(&about);
+		}
+		if (h->ended) {
+			write_event(pace, x, plan, "HealingEnded",
+				arena_printf(a, "%s: nothing is added any more: the target is %s",
+					c->name, share_text(a, &c->in_force)));
+		}
+		if (h->leaks) {
+			write_warning(pace, x, plan, "LeakSuspected",
+				arena_printf(a,
+					"%s: its memory has been rising for %d hours and %d steps "
+					"did not help: it gets no more",
+					c->name, HEAL_LEAK_HOURS, HEAL_LEAK_STEPS));
+		}
+		if (h->ignored != HEAL_QUIET) {
+			emit_ignored(&about);
+		}
+		h->rolled = h->began = h->ended = h->leaks = false;
+		h->ignored = HEAL_QUIET;
 		healing_trim(c);
 	}
 }

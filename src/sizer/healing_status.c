@@ -6,12 +6,6 @@
 /* So long a GPU counts as contended, and that is told of which nobody knows whose fault it was. */
 #define CONTENDED_MS 600000
 
-static const char *when(struct arena *a, int64_t ms)
-{
-	char text[TIME_TEXT_MAX];
-	return arena_strdup(a, time_format(ms, text));
-}
-
 static bool is_recent(int64_t at_ms, int64_t now_ms)
 {
 	return at_ms > 0 && now_ms - at_ms < CONTENDED_MS;
@@ -20,7 +14,7 @@ static bool is_recent(int64_t at_ms, int64_t now_ms)
 static void say_healed(const struct status *s, const struct sized_container *c)
 {
 	const struct heal_record *h = healing_of(c);
-	const char *until = when(s->a, h->answer.told.until_ms);
+	const char *until = when_text(s->a, h->answer.told.until_ms);
 	s->r->healing = h->answer.told;
 	if (h->state.exhausted) {
 		set_true(s, RECOMMENDATION_HEALING, "HealingExhausted",
@@ -42,18 +36,6 @@ static void say_healed(const struct status *s, const struct sized_container *c)
 				  c->name, until));
 }
 
-/* Where a neighbour may have taken it more of its own would not be true (C29). */
-static void say_unjudged(const struct status *s, const struct sized_container *c)
-{
-	set_condition(s, RECOMMENDATION_HEALING, false,
-		(struct sentence){"NeighbourUnknown", arena_printf(s->a,
-							      "%s: it ran out of GPU memory, and "
-							      "of a neighbour on its GPU nobody "
-							      "tells how much it uses: nothing is "
-							      "added, for it may have taken it.",
-							      c->name)});
-}
-
 static void say_blocks(const struct status *s, const struct sized_container *c)
 {
 	const struct heal_record *h = healing_of(c);
@@ -61,14 +43,14 @@ static void say_blocks(const struct status *s, const struct sized_container *c)
 		set_true(s, RECOMMENDATION_SCALE_DOWN_BLOCKED,
 			h->state.paused ? "Rollback" : "Healing",
 			arena_printf(s->a, "%s: nothing shrinks before %s.", c->name,
-				when(s->a, h->answer.blocked_ms)));
+				when_text(s->a, h->answer.blocked_ms)));
 	}
 	if (h->state.paused) {
 		set_true(s, RECOMMENDATION_PAUSED, HEALING_PAUSED,
 			arena_printf(s->a,
 				"%s: after our last change it restarted again and again. Its share "
 				"is not changed before %s, or until its policy is.",
-				c->name, when(s->a, healing_blocked_ms(c))));
+				c->name, when_text(s->a, healing_blocked_ms(c))));
 	}
 	if (is_recent(h->contended_ms, s->d->now_ms)) {
 		const char *moves = s->d->moves;
@@ -108,8 +90,15 @@ void say_healing(const struct status *s)
 	for (size_t i = s->x->containers.count; i-- > 0;) {
 		const struct sized_container *c = s->x->containers.items[i];
 		const struct heal_record *h = healing_of(c);
+		/* Where a neighbour may have taken it more of its own would not be true (C29). */
 		if (is_recent(h->unjudged_ms, s->d->now_ms) && healing->status != CONDITION_TRUE) {
-			say_unjudged(s, c);
+			const char *message = arena_printf(s->a,
+				"%s: it ran out of GPU memory, and of a neighbour on its GPU "
+				"nobody tells how much it uses: nothing is added, for it may have "
+				"taken it.",
+				c->name);
+			set_condition(s, RECOMMENDATION_HEALING, false,
+				(struct sentence){"NeighbourUnknown", message});
 		}
 		if (h->answer.healing) {
 			say_healed(s, c);

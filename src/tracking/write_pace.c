@@ -110,3 +110,9 @@ const char *share_text(struct arena *a, const struct share *s)
 	return arena_printf(a, "%lld%% and %s", (long long)((s->milli + 5) / 10),
 		memory_format(s->mib, memory));
 }
+
+const char *when_text(struct arena *a, int64_t ms)
+{
+	char text[TIME_TEXT_MAX];
+	return arena_strdup(a, time_format(ms, text));
+}
