@@ -37,12 +37,6 @@ void roll_settle(
 /* How many pods the workload should have. */
 int32_t roll_replicas(const struct roll_ask *ask);
 
-/* Does the pod count as one of the workload's? */
-static inline bool roll_pod_counts(const struct roll_pod *p)
-{
-	return !p->leaving;
-}
-
 /* Follows what is under way, as the pods tell it. True: it still is, and *ret_next_ms is when that
  * changes at the latest. */
 bool roll_follow(

@@ -46,20 +46,19 @@ enum roll_cause {
 
 struct roll_pod {
 	const char *uid, *name;
-	const char *node;    /* NULL: not bound */
-	int64_t created_ms;  /* by the API server's clock */
-	int64_t ready_ms;    /* since when it is Ready; 0: it is not */
-	int64_t sample_ms;   /* when it was measured last; 0: never */
-	int32_t ordinal;     /* in a StatefulSet, where the highest goes first; else 0 */
-	int32_t restarts;    /* of its containers */
-	uint64_t owner;	     /* in a group: its owner, because replicas count by owner; else 0 */
-	bool sized;	     /* it has a share of ours */
-	bool up_to_date;     /* the share is the one that a new pod would get */
-	bool leaving;	     /* being deleted, or ended */
-	bool must_stay;	     /* an annotation of a person's says so */
-	bool irretrievable;  /* its work would be lost, or nobody makes it anew */
-	bool fits_after;     /* the new pod would have room once this one is gone */
-	bool of_old_version; /* of a ReplicaSet that its owner is moving away from, or tries out */
+	const char *node;   /* NULL: not bound */
+	int64_t created_ms; /* by the API server's clock */
+	int64_t ready_ms;   /* since when it is Ready; 0: it is not */
+	int64_t sample_ms;  /* when it was measured last; 0: never */
+	int32_t ordinal;    /* in a StatefulSet, where the highest goes first; else 0 */
+	int32_t restarts;   /* of its containers */
+	uint64_t owner;	    /* in a group: its owner, because replicas count by owner; else 0 */
+	bool sized;	    /* it has a share of ours */
+	bool up_to_date;    /* the share is the one that a new pod would get */
+	bool leaving;	    /* being deleted, or ended: it counts as none of the workload's */
+	bool must_stay;	    /* an annotation of a person's says so */
+	bool irretrievable; /* its work would be lost, or nobody makes it anew */
+	bool fits_after;    /* the new pod would have room once this one is gone */
 };
 
 /* What its owner is doing of its own. Where nobody can tell, kinds that step by themselves
@@ -162,8 +161,7 @@ enum roll_why {
 struct roll_verdict {
 	enum roll_do does;
 	enum roll_why why;
-	uint32_t pod; /* in `pods`: EVICT, SURGE; else whoever it is about, if `has_pod` */
-	bool has_pod;
+	uint32_t pod;	     /* in `pods`: EVICT, SURGE */
 	const char *blocker; /* its name, borrowed from the ask or the roll; NULL: none */
 	int64_t next_ms;     /* when it is asked again at the latest; 0: when something changes */
 };

@@ -20,6 +20,7 @@ struct roll_flight {
 	int64_t step;  /* in which it began */
 };
 
+/* All zero at first. */
 struct roll_fleet {
 	int64_t managed; /* pods; the caller's to set */
 	int64_t step;	 /* the newest of `begun` */
@@ -28,7 +29,6 @@ struct roll_fleet {
 	VEC_OF(struct roll_flight) flights;
 };
 
-void roll_fleet_init(struct roll_fleet *f);
 void roll_fleet_finish(struct roll_fleet *f);
 
 /* When the next one may begin, as far as the budget goes: `now_ms`, or when the oldest drops out.

@@ -94,7 +94,6 @@ const char *surge_why_text(enum surge_why why); /* a clause for a message */
 struct surge_verdict {
 	enum surge_do does;
 	enum surge_why why;
-	int64_t next_ms; /* WAIT: asked again at the latest; 0: when something changes */
 };
 
 void surge_step(const struct surge_ask *ask, struct surge_verdict *ret);

@@ -54,7 +54,6 @@ bool surges_answer(
 	struct rollouts *s, struct sizer_now now, uint64_t id, const struct outcome *outcome);
 int64_t surges_deadline(const struct rollouts *s);		      /* monotonic */
 void surges_drop(struct rollouts *s, const struct sized_workload *x); /* NULL: all of them */
-bool surges_has(const struct sized_workload *x);
 /* Tells how a surge ended, if the replacement under way is that surge. */
 void surges_settle(
 	struct rollouts *s, struct sized_workload *x, const struct roll_ending *e, int64_t now_ms);

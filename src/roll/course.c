@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/str.h"
 #include "roll/rollout_explain.h"
 #include "roll/rollout_plan.h"
@@ -25,13 +26,19 @@ void roll_resume(struct roll *r)
 	r->rolls_back = false;
 }
 
+/* Twice as long each time, up to the cap. */
+static int64_t doubled(int64_t first_ms, int32_t times, int64_t cap_ms)
+{
+	int64_t wait = first_ms;
+	for (int32_t i = 1; i < times && wait < cap_ms; i++) {
+		wait *= 2;
+	}
+	return smaller_of(wait, cap_ms);
+}
+
 static int64_t whole_for(const struct roll *r)
 {
-	int64_t lasts = ROLL_BACK_MS;
-	for (int32_t i = 1; i < r->returns && lasts < ROLL_BACK_CAP; i++) {
-		lasts *= 2;
-	}
-	return lasts < ROLL_BACK_CAP ? lasts : ROLL_BACK_CAP;
+	return doubled(ROLL_BACK_MS, r->returns, ROLL_BACK_CAP);
 }
 
 bool roll_is_paused(struct roll *r, int64_t now_ms, int64_t *ret_until_ms)
@@ -106,33 +113,17 @@ bool roll_give_back(struct roll *r, struct roll_fleet *fleet, int64_t now_ms)
 	return true;
 }
 
-static void succeed(struct roll *r, struct roll_fleet *fleet)
-{
-	r->failures = r->no_effect = r->refusals = r->fruitless = r->returns = 0;
-	replacement_end(r, fleet);
-	r->succeeded = true;
-}
-
 /* What costs a GPU for minutes each time is tried ever less often. */
-static int64_t retry_after(const struct roll *r, const struct roll_ending *e)
-{
-	int64_t wait = ROLL_RETRY_MS, most = e->made ? ROLL_SURGE_CAP : ROLL_RETRY_CAP;
-	int32_t times = e->made ? r->fruitless : r->refusals;
-	for (int32_t i = 1; i < times && wait < most; i++) {
-		wait *= 2;
-	}
-	wait = e->wait_ms > wait ? e->wait_ms : wait;
-	return wait < most ? wait : most;
-}
-
 static void replacement_refused(
 	struct roll *r, enum roll_why why, const struct roll_ending *e, int64_t now_ms)
 {
+	int64_t cap = e->made ? ROLL_SURGE_CAP : ROLL_RETRY_CAP;
 	r->refusals += r->refusals < INT32_MAX ? 1 : 0;
 	r->fruitless += e->made && r->fruitless < INT32_MAX ? 1 : 0;
 	r->refused = why;
 	r->refused_ms = now_ms;
-	r->retry_ms = now_ms + retry_after(r, e);
+	int64_t wait = doubled(ROLL_RETRY_MS, e->made ? r->fruitless : r->refusals, cap);
+	r->retry_ms = now_ms + smaller_of(larger_of(wait, e->wait_ms), cap);
 	char *former = r->blocker;
 	r->blocker =
 		text_empty(e->by) ? NULL : xstrndup(e->by, strnlen(e->by, ROLL_BLOCKER_MAX - 1));
@@ -164,7 +155,7 @@ static const struct roll_pod *newcomer(const struct roll *r, const struct roll_a
 	const struct roll_pod *found = NULL;
 	for (uint32_t i = 0; i < ask->pod_count; i++) {
 		const struct roll_pod *p = &ask->pods[i];
-		if (roll_pod_counts(p) && p->created_ms > r->newest_ms &&
+		if (!p->leaving && p->created_ms > r->newest_ms &&
 			(found == NULL || p->created_ms > found->created_ms)) {
 			found = p;
 		}
@@ -185,13 +176,14 @@ static bool follow_whole(struct roll *r, struct roll_fleet *fleet, int64_t now_m
 static bool follow_ready(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
 	const struct roll_pod *p, int64_t *ret_next_ms)
 {
-	int64_t soak = ask->min_ready_ms > ROLL_SOAK_MS ? ask->min_ready_ms : ROLL_SOAK_MS;
-	*ret_next_ms = p->ready_ms + soak;
+	*ret_next_ms = p->ready_ms + larger_of(ask->min_ready_ms, ROLL_SOAK_MS);
 	if (ask->now_ms < *ret_next_ms) {
 		return true;
 	}
 	if (p->sample_ms >= p->ready_ms) {
-		succeed(r, fleet);
+		r->failures = r->no_effect = r->refusals = r->fruitless = r->returns = 0;
+		replacement_end(r, fleet);
+		r->succeeded = true;
 		return false;
 	}
 	/* Nobody measures it. Whether that is the pod's fault nobody can tell, and what is not
@@ -208,7 +200,7 @@ static int32_t present(const struct roll_ask *ask)
 {
 	int32_t n = 0;
 	for (uint32_t i = 0; i < ask->pod_count; i++) {
-		n += roll_pod_counts(&ask->pods[i]) ? 1 : 0;
+		n += ask->pods[i].leaving ? 0 : 1;
 	}
 	return n;
 }
@@ -291,8 +283,7 @@ void roll_begin(struct roll *r, struct roll_fleet *fleet, const struct roll_ask 
 	const struct roll_pod *victim = &ask->pods[v->pod];
 	r->newest_ms = 0;
 	for (uint32_t i = 0; i < ask->pod_count; i++) {
-		const struct roll_pod *p = &ask->pods[i];
-		r->newest_ms = p->created_ms > r->newest_ms ? p->created_ms : r->newest_ms;
+		r->newest_ms = larger_of(r->newest_ms, ask->pods[i].created_ms);
 	}
 	r->doing = v->does;
 	r->since_ms = r->begun_ms = ask->now_ms;

@@ -5,11 +5,6 @@
 
 #include "base/map.h"
 
-void roll_fleet_init(struct roll_fleet *f)
-{
-	*f = (struct roll_fleet){0};
-}
-
 void roll_fleet_finish(struct roll_fleet *f)
 {
 	VEC_FINISH(&f->flights);

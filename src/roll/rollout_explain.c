@@ -95,14 +95,6 @@ static void append_sentence(struct str *out, const struct why_row *s, const char
 	str_append_text(out, hole + 2);
 }
 
-/* Its own GPU would have room. */
-static const struct why_row *row_of(const struct roll_ask *ask, const struct roll_verdict *v)
-{
-	static const struct why_row no_other = {.text = "no other GPU has room for the new pod"};
-	bool moves = ask->cause == ROLL_MOVES && v->why == ROLL_NO_ROOM;
-	return moves ? &no_other : &rows[v->why];
-}
-
 const char *roll_again(int64_t every_ms, struct arena *a)
 {
 	bool minutes = every_ms % 60000 == 0;
@@ -110,13 +102,6 @@ const char *roll_again(int64_t every_ms, struct arena *a)
 	const char *unit = minutes ? "minute" : "second";
 	return n == 1 ? arena_printf(a, "looked at again every %s", unit)
 		      : arena_printf(a, "looked at again every %lld %ss", (long long)n, unit);
-}
-
-/* What only a person ends says so itself. */
-static bool ends_by_itself(const struct roll_verdict *v)
-{
-	return v->does == ROLL_BLOCKED && v->why != ROLL_WITHOUT_EFFECT &&
-	       v->why != ROLL_SURGE_LOST;
 }
 
 const char *roll_explain(const struct roll_ask *ask, const struct roll_verdict *v, struct arena *a)
@@ -128,10 +113,17 @@ const char *roll_explain(const struct roll_ask *ask, const struct roll_verdict *
 			ask->cause == ROLL_MOVES ? "on another GPU" : "with the new share");
 		return arena_strdup(a, str_text(&out));
 	}
-	append_sentence(&out, row_of(ask, v), v->blocker);
+	if (ask->cause == ROLL_MOVES && v->why == ROLL_NO_ROOM) {
+		str_append_text(&out, "no other GPU has room for the new pod"); /* its own has */
+	} else {
+		append_sentence(&out, &rows[v->why], v->blocker);
+	}
+	/* What only a person ends says so itself. */
+	bool by_itself = v->does == ROLL_BLOCKED && v->why != ROLL_WITHOUT_EFFECT &&
+			 v->why != ROLL_SURGE_LOST;
 	if (v->next_ms > ask->now_ms) {
 		str_append_format(&out, "; looked at again at %s", time_format(v->next_ms, when));
-	} else if (ask->every_ms > 0 && ends_by_itself(v)) {
+	} else if (ask->every_ms > 0 && by_itself) {
 		str_append_format(&out, "; %s", roll_again(ask->every_ms, a));
 	}
 	return arena_strdup(a, str_text(&out));

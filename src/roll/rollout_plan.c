@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "base/number.h"
 #include "base/str.h"
 #include "owner/kinds.h"
 #include "owner/owner.h"
@@ -39,7 +40,7 @@ static bool verdict_nothing(struct roll_verdict *v, enum roll_why why)
 
 static bool pod_lacks_target(const struct roll_pod *p)
 {
-	return roll_pod_counts(p) && !p->up_to_date && !p->of_old_version;
+	return !p->leaving && !p->up_to_date;
 }
 
 static bool check_work(const struct roll_ask *ask, struct roll_verdict *v)
@@ -215,8 +216,8 @@ static struct count count_owner_pods(const struct roll_ask *ask, const struct ro
 		}
 		/* who leaves and is Ready will be missed */
 		n.replicas += of->owner != 0 && (!p->leaving || p->ready_ms != 0) ? 1 : 0;
-		n.present += roll_pod_counts(p) ? 1 : 0;
-		n.ready += roll_pod_counts(p) && p->ready_ms != 0 ? 1 : 0;
+		n.present += p->leaving ? 0 : 1;
+		n.ready += !p->leaving && p->ready_ms != 0 ? 1 : 0;
 	}
 	return n;
 }
@@ -284,7 +285,6 @@ static bool none_goes(const struct roll_ask *ask, const uint32_t *kept, struct r
 			: p->name;
 	block(v, why, blocker, young ? p->created_ms + ask->rollout->min_pod_age_s * 1000 : 0);
 	v->does = why == ROLL_NODE_BUSY ? ROLL_WAIT : ROLL_BLOCKED;
-	v->has_pod = true;
 	return true;
 }
 
@@ -309,7 +309,6 @@ static bool pick_pod(
 		return none_goes(ask, best, v);
 	}
 	v->pod = best[ROLL_UP_TO_DATE];
-	v->has_pod = true;
 	return false;
 }
 
@@ -322,12 +321,6 @@ static int64_t max_unavailable(const struct roll_ask *ask, int32_t replicas)
 		most = most * replicas / 100;
 	}
 	return most > 1 ? most : 1;
-}
-
-static bool surge_has_room(const struct roll_ask *ask)
-{
-	return ask->room != ROLL_ROOM_NONE &&
-	       (ask->room != ROLL_ROOM_NODE || ask->rollout->may_add_nodes);
 }
 
 /* The adopted pod must be the one too many, and the old one the one that goes (C25): that is so
@@ -343,7 +336,7 @@ static const char *who_is_away(const struct roll_ask *ask, const struct roll_pod
 {
 	for (uint32_t i = 0; i < ask->pod_count; i++) {
 		const struct roll_pod *p = &ask->pods[i];
-		if (p->owner == of->owner && roll_pod_counts(p) && p->ready_ms == 0) {
+		if (p->owner == of->owner && !p->leaving && p->ready_ms == 0) {
 			return p->name;
 		}
 	}
@@ -372,7 +365,9 @@ static bool choose_surge_or_evict(
 	struct roll_fleet *fleet, const struct roll_ask *ask, struct roll_verdict *v)
 {
 	struct count n = count_owner_pods(ask, &ask->pods[v->pod]);
-	bool surges = could_surge(ask, &n) && surge_has_room(ask);
+	bool room = ask->room == ROLL_ROOM_NODE ? ask->rollout->may_add_nodes
+						: ask->room != ROLL_ROOM_NONE;
+	bool surges = room && could_surge(ask, &n);
 	if (!surges && check_evict(ask, &n, v)) {
 		return true;
 	}
@@ -384,19 +379,14 @@ static bool choose_surge_or_evict(
 	return true;
 }
 
-static int64_t no_later(int64_t at_ms, int64_t now_ms)
-{
-	return at_ms < now_ms ? at_ms : now_ms;
-}
-
 /* A clock that was ahead and is set right leaves times that are to come: nothing waits for those.
  */
 static void roll_clamp_to_now(struct roll *r, int64_t now_ms)
 {
-	r->begun_ms = no_later(r->begun_ms, now_ms);
-	r->since_ms = no_later(r->since_ms, now_ms);
-	r->paused_ms = no_later(r->paused_ms, now_ms);
-	r->returned_ms = no_later(r->returned_ms, now_ms);
+	r->begun_ms = smaller_of(r->begun_ms, now_ms);
+	r->since_ms = smaller_of(r->since_ms, now_ms);
+	r->paused_ms = smaller_of(r->paused_ms, now_ms);
+	r->returned_ms = smaller_of(r->returned_ms, now_ms);
 	if (r->refused_ms > now_ms) { /* how long it waits stays as it was */
 		r->retry_ms -= r->refused_ms - now_ms;
 		r->refused_ms = now_ms;

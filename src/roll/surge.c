@@ -153,13 +153,6 @@ static bool is_no_older(int64_t at_ms, int64_t now_ms, int64_t most_ms)
 	return now_ms >= at_ms && now_ms - at_ms <= most_ms;
 }
 
-static bool live_is_recent(const struct surge_live *live, int64_t now_ms)
-{
-	return live != NULL && live->read_ms != 0 &&
-	       is_no_older(live->read_ms, now_ms, SURGE_LIVE_MS) &&
-	       is_no_older(live->asked_ms, now_ms, SURGE_ASKED_MS);
-}
-
 static void step_ready(const struct surge_ask *ask, struct surge_verdict *v)
 {
 	const struct surge_live *live = ask->live;
@@ -167,7 +160,10 @@ static void step_ready(const struct surge_ask *ask, struct surge_verdict *v)
 		surge_decide(v, SURGE_WAIT, SURGE_NOT_ALLOWED);
 		return;
 	}
-	if (!live_is_recent(live, ask->now_ms)) {
+	bool recent = live != NULL && live->read_ms != 0 &&
+		      is_no_older(live->read_ms, ask->now_ms, SURGE_LIVE_MS) &&
+		      is_no_older(live->asked_ms, ask->now_ms, SURGE_ASKED_MS);
+	if (!recent) {
 		surge_decide(v, SURGE_READ, SURGE_GOES);
 		return;
 	}
@@ -175,7 +171,6 @@ static void step_ready(const struct surge_ask *ask, struct surge_verdict *v)
 	why = why == SURGE_GOES && ask->unready ? SURGE_NOT_READY : why;
 	if (why != SURGE_GOES) {
 		surge_decide(v, SURGE_WAIT, why);
-		v->next_ms = live->read_ms + SURGE_LIVE_MS + 1;
 		return;
 	}
 	surge_decide(v, ask->old->low_cost ? SURGE_ADOPT : SURGE_LOWER_COST, SURGE_GOES);
@@ -184,8 +179,7 @@ static void step_ready(const struct surge_ask *ask, struct surge_verdict *v)
 /* Before it goes the old one is dear again: what follows needs no memory. */
 static void surge_abandon(const struct surge_ask *ask, enum surge_why why, struct surge_verdict *v)
 {
-	bool low_cost = surge_pod_is_there(ask->old) && ask->old->low_cost;
-	if (low_cost) {
+	if (surge_pod_is_there(ask->old) && ask->old->low_cost) {
 		surge_decide(v, SURGE_RESTORE, why);
 	} else if (ask->fresh->leaving) {
 		surge_decide(v, SURGE_WAIT, SURGE_LEAVES);
@@ -204,29 +198,21 @@ static void step_ours(const struct surge_ask *ask, struct surge_verdict *v)
 	}
 	if (fresh->labelled) {
 		surge_decide(v, SURGE_WAIT, SURGE_SETTLES);
-		v->next_ms = fresh->created_ms + SURGE_DEADLINE_MS;
-		return;
-	}
-	int64_t ripe = fresh->ready_ms + ask->min_ready_ms;
-	if (fresh->ready_ms == 0 || ask->now_ms < ripe) {
-		int64_t deadline = fresh->created_ms + SURGE_DEADLINE_MS;
+	} else if (fresh->ready_ms == 0 || ask->now_ms < fresh->ready_ms + ask->min_ready_ms) {
 		surge_decide(v, SURGE_WAIT, SURGE_STARTS);
-		v->next_ms = fresh->ready_ms != 0 && ripe < deadline ? ripe : deadline;
-		return;
+	} else {
+		step_ready(ask, v);
 	}
-	step_ready(ask, v);
-}
-
-/* With its label it is its ReplicaSet's, which may adopt and delete it before anybody looks. One
- * that is seen without a controller was not adopted: whatever ends it is not its ReplicaSet. */
-static bool was_taken(const struct surge_ask *ask)
-{
-	return ask->given && ask->current && ask->fresh == NULL && surge_pod_is_there(ask->old);
 }
 
 void surge_step(const struct surge_ask *ask, struct surge_verdict *ret)
 {
-	if (was_taken(ask)) {
+	/* With its label it is its ReplicaSet's, which may adopt and delete it before anybody
+	 * looks. One that is seen without a controller was not adopted: whatever ends it is not its
+	 * ReplicaSet. */
+	bool taken =
+		ask->given && ask->current && ask->fresh == NULL && surge_pod_is_there(ask->old);
+	if (taken) {
 		surge_decide(ret, SURGE_LOST, SURGE_LEAVES);
 	} else if (ask->fresh == NULL) {
 		step_none(ask, ret);

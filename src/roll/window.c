@@ -9,29 +9,9 @@
 /* 1970-01-01 was a Thursday; bit 0 is Monday. */
 #define EPOCH_WEEKDAY 3
 
-struct span {
-	int64_t from_s, until_s;
-};
-
 static int64_t floor_div(int64_t a, int64_t b)
 {
 	return a / b - (a % b < 0 ? 1 : 0);
-}
-
-static bool window_starts_on(const struct rollout_window *w, int64_t day)
-{
-	int64_t weekday = (day + EPOCH_WEEKDAY) % WEEK_DAYS;
-	weekday += weekday < 0 ? WEEK_DAYS : 0;
-	return (w->days >> weekday & 1) != 0;
-}
-
-/* The window as it starts on that day of local time. */
-static bool span_of(
-	const struct rollout_window *w, const struct zone *z, int64_t day, struct span *ret)
-{
-	int64_t end_day = w->end_min <= w->start_min ? day + 1 : day;
-	return zone_moment(z, day * DAY_S + w->start_min * MINUTE_S, &ret->from_s) &&
-	       zone_moment(z, end_day * DAY_S + w->end_min * MINUTE_S, &ret->until_s);
 }
 
 /* One window; false: its zone does not know that time. */
@@ -44,19 +24,23 @@ static bool judge_one(const struct rollout_window *w, const struct zone *z, int6
 	}
 	int64_t today = floor_div(now_s + offset, DAY_S);
 	for (int64_t day = today - 1; day <= today + WEEK_DAYS; day++) {
-		struct span span;
-		if (!window_starts_on(w, day)) {
+		int64_t from_s, until_s, weekday = (day + EPOCH_WEEKDAY) % WEEK_DAYS;
+		weekday += weekday < 0 ? WEEK_DAYS : 0;
+		if ((w->days >> weekday & 1) == 0) {
 			continue;
 		}
-		if (!span_of(w, z, day, &span)) {
+		/* The window as it starts on that day of local time. */
+		int64_t end_day = w->end_min <= w->start_min ? day + 1 : day;
+		if (!zone_moment(z, day * DAY_S + w->start_min * MINUTE_S, &from_s) ||
+			!zone_moment(z, end_day * DAY_S + w->end_min * MINUTE_S, &until_s)) {
 			return false;
 		}
-		if (now_s >= span.from_s && now_s < span.until_s) {
+		if (now_s >= from_s && now_s < until_s) {
 			ret->open = true;
 			return true;
 		}
-		if (span.from_s > now_s) {
-			int64_t at_ms = span.from_s * 1000;
+		if (from_s > now_s) {
+			int64_t at_ms = from_s * 1000;
 			ret->next_ms =
 				ret->next_ms == 0 || at_ms < ret->next_ms ? at_ms : ret->next_ms;
 			return true;

@@ -15,12 +15,6 @@
 /* Of one workload in one look. They never ran, so nobody is served by fewer. */
 #define TOGETHER 16
 
-static int64_t give_back_after_ms(const struct decision *d)
-{
-	const struct policy *p = d->choice.policy != NULL ? d->choice.policy : policy_builtin();
-	return (int64_t)p->rollout.give_back_min * 60000;
-}
-
 static const struct world_pod *waiting(const struct decision *d, const struct sized_pod *p)
 {
 	const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
@@ -28,9 +22,9 @@ static const struct world_pod *waiting(const struct decision *d, const struct si
 }
 
 /* Some have waited for so long, one after the other, and one of them all the time. */
-static bool give_back_is_due(const struct sized_workload *x, const struct decision *d)
+static bool give_back_is_due(
+	const struct sized_workload *x, const struct decision *d, int64_t before_ms)
 {
-	int64_t before_ms = d->now_ms - give_back_after_ms(d);
 	bool due = false;
 	for (const struct sized_pod *p = x->members; p != NULL && !due; p = p->next) {
 		const struct world_pod *wp = waiting(d, p);
@@ -57,29 +51,26 @@ static bool take_down(struct rollouts *s, const struct sized_workload *x,
 	return true;
 }
 
-static void emit_given_back(struct rollouts *s, const struct sized_workload *x,
-	const struct decision *d, struct plan *plan)
-{
-	write_warning(&s->tracking->pace, x, plan, reason_name(REASON_GIVEN_BACK),
-		arena_printf(&plan->arena,
-			"pods waited for %lld minutes for a share of a GPU that they would have "
-			"had whole: "
-			"new ones are left whole for a while",
-			(long long)(give_back_after_ms(d) / 60000)));
-}
-
 void returns_step(
 	struct rollouts *s, struct sized_workload *x, const struct decision *d, struct plan *plan)
 {
+	const struct policy *policy =
+		d->choice.policy != NULL ? d->choice.policy : policy_builtin();
+	int64_t after_min = policy->rollout.give_back_min;
 	if (!x->vain) {
 		x->vain_s = 0;
 	}
-	if (!x->vain || x->uid == NULL || !s->gate.leads || give_back_after_ms(d) == 0) {
+	if (!x->vain || x->uid == NULL || !s->gate.leads || after_min == 0) {
 		return;
 	}
 	bool back = x->roll != NULL && x->roll->roll.paused == ROLL_GIVEN_BACK;
-	if (!back && give_back_is_due(x, d) && rollout_give_back(s, x, d)) {
-		emit_given_back(s, x, d, plan);
+	if (!back && give_back_is_due(x, d, d->now_ms - after_min * 60000) &&
+		rollout_give_back(s, x, d)) {
+		write_warning(&s->tracking->pace, x, plan, reason_name(REASON_GIVEN_BACK),
+			arena_printf(&plan->arena,
+				"pods waited for %lld minutes for a share of a GPU that they would "
+				"have had whole: new ones are left whole for a while",
+				(long long)after_min));
 	}
 	/* What it says was not written before. */
 	if (!back || !rollout_shown(x)) {

@@ -118,14 +118,6 @@ static bool moves_before(const struct sized_pod *a, bool a_stays, const struct s
 	return of_a != of_b ? of_a > of_b : strcmp(a->uid, b->uid) < 0;
 }
 
-/* A clock that was ahead and is set right: nothing waits for what is to come. */
-static void moves_clamp_to_now(struct moves *m, int64_t now_ms)
-{
-	for (size_t i = m->list.count; i-- > 0 && m->list.items[i].at_ms > now_ms;) {
-		m->list.items[i].at_ms = now_ms;
-	}
-}
-
 static void move_remove(struct moves *m, size_t i)
 {
 	struct move *at = &m->list.items[i];
@@ -158,7 +150,10 @@ struct sized_pod *moves_pick(struct rollouts *s, const struct sized_workload *x,
 		!d->choice.policy->sizing.heal_compute.enabled) {
 		return NULL;
 	}
-	moves_clamp_to_now(&s->moves, d->now_ms);
+	/* A clock that was ahead and is set right: nothing waits for what is to come. */
+	vec_for_each (struct move, m, &s->moves.list) {
+		m->at_ms = smaller_of(m->at_ms, d->now_ms);
+	}
 	for (struct sized_pod *p = x->members; p != NULL; p = p->next) {
 		const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
 		if (!may_move(p) || wp == NULL || wp->gpu == NULL || wp->gpu->beside ||

@@ -7,6 +7,7 @@
  * kept. */
 #include "next_pod.h"
 
+#include "base/number.h"
 #include "rollout_input.h"
 #include "rollouts/roll_record.h"
 #include "owner/groups.h"
@@ -27,9 +28,10 @@ struct next {
 	const struct decision *d;
 	const struct rollout_input *asked;
 	const struct world_pod *like;
-	const struct namespace *ns; /* NULL: not known */
-	struct pod pod;		    /* as it will be, with */
-	struct container gpu;	    /* that container alone */
+	const struct world_namespace *space; /* NULL: not known, like */
+	const struct namespace *ns;	     /* this */
+	struct pod pod;			     /* as it will be, with */
+	struct container gpu;		     /* that container alone */
 	struct workload workload;
 };
 
@@ -93,14 +95,13 @@ static struct admit_verdict admit_next(
 	const struct sizer_config *config = n->d->config;
 	const struct sizer_admission *port = &config->admission;
 	const struct sized_pod *newest = n->x->newest;
-	const struct world_namespace *space = world_namespace_find(n->d->world, n->x->key.ns);
 	const struct world_namespace *home = world_namespace_find(n->d->world, NAME_NAMESPACE);
 	struct admit_input in = {.pod = &n->pod,
 		.ns = n->ns,
 		.home = home != NULL && home->known ? &home->noun : NULL,
 		.schedulers = config->schedulers,
 		.scheduler_count = config->scheduler_count,
-		.limits_gpus = space != NULL && space->gpu_limits > 0,
+		.limits_gpus = n->space != NULL && n->space->gpu_limits > 0,
 		.zero_quota = world_zero_quota(n->d->world, &n->pod),
 		.meets_others = world_meets_others(n->d->world, &n->pod),
 		.basic_group = podgroups_frees(config->pod_groups, &n->pod),
@@ -147,27 +148,20 @@ static int64_t freed(const struct next *n)
 		const struct world_gpu *g = wp->gpu;
 		int64_t milli = g->class == WORLD_TENANT ? g->milli : MODEL_GPU_MILLI;
 		milli = milli < QUOTA_MAX / MODEL_GPU_COUNT_MAX ? milli * gpu_count_of(g) : 0;
-		least = milli < least ? milli : least;
+		least = smaller_of(milli, least);
 	}
 	return least != INT64_MAX ? least : 0;
-}
-
-static int64_t used_of(const struct world_quota *q)
-{
-	int64_t whole = q->whole_gpus < QUOTA_MAX / MODEL_GPU_MILLI
-				? q->whole_gpus * MODEL_GPU_MILLI
-				: QUOTA_MAX;
-	return whole + (q->granted_milli < QUOTA_MAX ? q->granted_milli : QUOTA_MAX);
 }
 
 /* C7: the engine would keep it waiting for as long as that is so. */
 static const char *without_quota(const struct next *n, int64_t milli, struct arena *a)
 {
-	const struct world_namespace *space = world_namespace_find(n->d->world, n->x->key.ns);
 	struct quota_subject who = quota_subject_of(&n->pod);
-	for (size_t i = 0; space != NULL && i < space->quotas.count; i++) {
-		const struct world_quota *q = space->quotas.items[i];
-		int64_t then = used_of(q) - freed(n) + milli;
+	for (size_t i = 0; n->space != NULL && i < n->space->quotas.count; i++) {
+		const struct world_quota *q = n->space->quotas.items[i];
+		int64_t whole =
+			smaller_of(q->whole_gpus, QUOTA_MAX / MODEL_GPU_MILLI) * MODEL_GPU_MILLI;
+		int64_t then = whole + smaller_of(q->granted_milli, QUOTA_MAX) - freed(n) + milli;
 		if (quota_covers(&q->noun, &who) && then > q->noun.hard_milli) {
 			return arena_printf(a,
 				"the ResourceQuota %s would leave no room for the next one",
@@ -187,6 +181,7 @@ const char *next_pod_stays_whole(const struct sized_workload *x, const struct de
 		.d = d,
 		.asked = asked,
 		.like = world_pod_by_uid(d->world, x->newest->uid),
+		.space = space,
 		.ns = space != NULL && space->known ? &space->noun : NULL};
 	const struct explain_facts nothing = {.name = NULL};
 	if (like->owner.kind == NULL) {
@@ -203,10 +198,11 @@ const char *next_pod_stays_whole(const struct sized_workload *x, const struct de
 	if (is_of_itself(&v)) {
 		return sentence_whole(a, v.reason, &v.facts);
 	}
-	const struct owner_seen *seen = x->roll != NULL ? &x->roll->seen : NULL;
-	uint8_t told = seen == NULL		       ? REASON_NONE
-		       : v.isolation != ISOLATION_NONE ? seen->whole_walled
-						       : seen->whole;
+	uint8_t told = REASON_NONE;
+	if (x->roll != NULL) {
+		const struct owner_seen *seen = &x->roll->seen;
+		told = v.isolation != ISOLATION_NONE ? seen->whole_walled : seen->whole;
+	}
 	if (told != REASON_NONE) {
 		return sentence_whole(a, (enum reason)told, &nothing);
 	}

@@ -175,18 +175,15 @@ static const char *budget_name(const char *message, char name[ROLL_BLOCKER_MAX])
 	return name;
 }
 
-/* The API server does not evict such a pod at all, and says so by a 500: as an answer that is no
- * answer it would be tried again for ever. Our own view of budgets was not whole. */
-static bool has_two_budgets(const struct fault *f)
-{
-	return f->status == 500 && strstr(f->message, "more than one PodDisruptionBudget") != NULL;
-}
-
 static void answer_eviction(
 	struct rollouts *s, struct sized_workload *x, const struct fault *f, int64_t now_ms)
 {
 	char name[ROLL_BLOCKER_MAX];
 	struct roll_ending e = {ROLL_END_DONE, NULL, f->retry_after_ms, false};
+	/* The API server does not evict such a pod at all, and says so by a 500: as an answer that
+	 * is no answer it would be tried again for ever. Our own view of budgets was not whole. */
+	bool two_budgets =
+		f->status == 500 && strstr(f->message, "more than one PodDisruptionBudget") != NULL;
 	x->roll->eviction = 0;
 	if (f->kind == FAULT_CONFLICT && x->roll->as_judged) {
 		e.end = ROLL_END_REFUSED;
@@ -198,7 +195,7 @@ static void answer_eviction(
 	} else if (f->status == 429 && strstr(f->message, "disruption budget") != NULL) {
 		e.end = ROLL_END_BUDGET;
 		e.by = budget_name(f->message, name);
-	} else if (f->kind != FAULT_NONE && (!f->unknown_outcome || has_two_budgets(f))) {
+	} else if (f->kind != FAULT_NONE && (!f->unknown_outcome || two_budgets)) {
 		e.end = ROLL_END_REFUSED;
 		e.by = f->message;
 	}

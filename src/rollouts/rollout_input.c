@@ -2,6 +2,7 @@
  * cluster matters to them. */
 #include "rollout_input.h"
 
+#include "base/number.h"
 #include "next_pod.h"
 #include "owner/kinds.h"
 #include "roll/rollout_explain.h"
@@ -21,13 +22,6 @@ static bool has_no_less(const struct share *has, const struct share *want)
 	return want->milli <= has->milli && want->mib <= has->mib;
 }
 
-/* A whole pod becomes a tenant only with enough known of it; what is Stale is told so. */
-static bool converts(const struct sized_container *c)
-{
-	return c->in_force.milli < MODEL_GPU_MILLI &&
-	       (c->facts.state == HISTORY_SUFFICIENT || c->facts.state == HISTORY_STALE);
-}
-
 /* Only a pod that is made anew would have the share: what can be changed where it runs is, by the
  * engine. */
 static bool needs_new_pod(
@@ -39,7 +33,9 @@ static bool needs_new_pod(
 		return false;
 	}
 	if (p->whole) {
-		return !x->keeps_running && converts(c);
+		/* It becomes a tenant only with enough known of it; what is Stale is told so. */
+		return !x->keeps_running && c->in_force.milli < MODEL_GPU_MILLI &&
+		       (c->facts.state == HISTORY_SUFFICIENT || c->facts.state == HISTORY_STALE);
 	}
 	const struct share has = {g->milli, g->mem_mib};
 	bool same = has.milli == c->in_force.milli && has.mib == c->in_force.mib;
@@ -162,8 +158,7 @@ static int64_t measured(const struct sized_workload *x)
 {
 	int64_t last = 0;
 	for (size_t i = 0; i < x->containers.count; i++) {
-		int64_t at = x->containers.items[i]->facts.last_ms;
-		last = at > last ? at : last;
+		last = larger_of(last, x->containers.items[i]->facts.last_ms);
 	}
 	return last;
 }
@@ -222,13 +217,6 @@ static void look_at_owner(const struct sized_workload *x, struct roll_ask *ask)
 	}
 }
 
-/* One that is whole gives back its GPU, which may be smaller than those that others have. */
-static bool fits_own(const struct rollouts *s, const struct world_pod *wp, const struct share *want)
-{
-	int64_t fits = devices_fits_at(&s->supply->devices, wp->node);
-	return fits == 0 || want->mib <= fits;
-}
-
 /* Pod by pod, for those of one workload may be on GPUs of several sizes. Who is to be elsewhere has
  * no use for what he gives back. */
 static void look_at_places(const struct rollouts *s, const struct decision *d,
@@ -245,16 +233,12 @@ static void look_at_places(const struct rollouts *s, const struct decision *d,
 		}
 		const struct share has = {wp->gpu->milli, wp->gpu->mem_mib};
 		room->want = &p->feeds[0].container->in_force;
-		r->fits_after = p->whole ? fits_own(s, wp, room->want)
+		/* One that is whole gives back its GPU, which may be smaller than others. */
+		int64_t fits = devices_fits_at(&s->supply->devices, wp->node);
+		r->fits_after = p->whole ? fits == 0 || room->want->mib <= fits
 					 : shared_gpus_fit_after(&s->supply->shared, room,
 						   wp->gpu->capacity_pod, &has);
 	}
-}
-
-static const struct share *newest_target(const struct sized_workload *x)
-{
-	static const struct share none = {0, 0};
-	return x->newest->feed_count == 1 ? &x->newest->feeds[0].container->in_force : &none;
 }
 
 /* By the pod that was made last: the next one is like it. */
@@ -272,9 +256,11 @@ static void look_at_newest(struct rollouts *s, const struct sized_workload *x,
 		return;
 	}
 	devices_unpin(&pod, &s->tracking->scratch, &anew);
+	const struct share none = {0, 0};
+	const struct sized_container *c = healing_sole(x->newest);
 	struct share_query room = {.world = d->world,
 		.pod = &anew,
-		.want = newest_target(x),
+		.want = c != NULL ? &c->in_force : &none,
 		.devices = &s->supply->devices,
 		.mps = policy->isolation == ISOLATION_MPS,
 		.sharing_group = sharing_group_of(policy->exclusivity, &x->key),
@@ -308,26 +294,14 @@ static void look_at_zones(const struct rollouts *s, struct roll_ask *ask, struct
 	ask->zones = zones;
 }
 
-/* The canary is converted whatever C2 says: that it comes back marked tells nothing of this. */
-static const char *look_at_gate(const struct rollouts *s, const struct sized_workload *x)
-{
-	const struct sizer_admission *port = &s->tracking->config.admission;
-	enum reason reason =
-		port->may_convert != NULL ? port->may_convert(port->data, x->key.ns) : REASON_NONE;
-	return reason != REASON_NONE ? reason_name(reason) : NULL;
-}
-
-static bool is_followed(const struct sized_workload *x)
-{
-	return x->roll != NULL &&
-	       (x->roll->roll.doing != ROLL_NOTHING || x->roll->roll.paused != ROLL_UP_TO_DATE ||
-		       x->roll->roll.rolls_back);
-}
-
 static bool make_ask(struct rollouts *s, struct sized_workload *x, const struct decision *d,
 	struct arena *a, struct rollout_input *ret)
 {
 	const struct sized_pod *mover = ret->mover;
+	const struct roll *roll = x->roll != NULL ? &x->roll->roll : NULL;
+	const struct sizer_admission *port = &s->tracking->config.admission;
+	enum reason closed =
+		port->may_convert != NULL ? port->may_convert(port->data, x->key.ns) : REASON_NONE;
 	*ret = (struct rollout_input){.mover = mover,
 		.ask = {
 			.now_ms = d->now_ms,
@@ -340,10 +314,15 @@ static bool make_ask(struct rollouts *s, struct sized_workload *x, const struct 
 			.scaler = d->resizer,
 			.surge_unfit = "its pods are not known yet",
 			.gate = s->gate,
-			.closed = look_at_gate(s, x),
+			/* The canary is converted whatever C2 says: that it comes back marked tells
+			 * nothing of this. */
+			.closed = closed != REASON_NONE ? reason_name(closed) : NULL,
 		}};
 	add_pods(x, d, a, ret);
-	if (ret->outdated == 0 && !is_followed(x)) {
+	bool followed =
+		roll != NULL && (roll->doing != ROLL_NOTHING || roll->paused != ROLL_UP_TO_DATE ||
+					roll->rolls_back);
+	if (ret->outdated == 0 && !followed) {
 		return false;
 	}
 	look_at_zones(s, &ret->ask, a);

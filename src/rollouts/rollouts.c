@@ -20,7 +20,6 @@ void rollouts_init(struct rollouts *s, struct tracking *tracking, struct supply 
 	struct heal_alarms *alarms)
 {
 	*s = (struct rollouts){.tracking = tracking, .supply = supply, .alarms = alarms};
-	roll_fleet_init(&s->fleet);
 }
 
 void rollouts_finish(struct rollouts *s)
@@ -61,13 +60,6 @@ static void rollout_event(const struct rollout_turn *t, const char *reason, cons
 static void rollout_warning(const struct rollout_turn *t, const char *reason, const char *message)
 {
 	write_warning(&t->s->tracking->pace, t->x, t->plan, reason, message);
-}
-
-static const char *gpu_share_text(struct arena *a, const struct share *s)
-{
-	char memory[QUANTITY_TEXT_MAX];
-	return arena_printf(a, "%lld%% of a GPU and %s", (long long)((s->milli + 5) / 10),
-		memory_format(s->mib, memory));
 }
 
 /* In its status as long as it is so, what stopped it also where every pod has the target; as an
@@ -123,19 +115,15 @@ static void follow_up(const struct rollout_turn *t, const struct roll *before)
 	}
 }
 
-static uint64_t choice_digest(const struct decision *d)
-{
-	int64_t parts[] = {d->choice.policy->generation, d->choice.mode, d->choice.excluded};
-	return hash_bytes(parts, sizeof parts, hash_text(text_or(d->choice.policy->name, ""))) | 1;
-}
-
 /* A person who changes the policy has seen what stopped it. */
 static void resume(struct rollout_record *m, const struct decision *d)
 {
 	if (d->choice.policy == NULL) {
 		return; /* nobody knows it now: the pod that tells is gone */
 	}
-	uint64_t now = choice_digest(d);
+	int64_t parts[] = {d->choice.policy->generation, d->choice.mode, d->choice.excluded};
+	uint64_t name = hash_text(text_or(d->choice.policy->name, ""));
+	uint64_t now = hash_bytes(parts, sizeof parts, name) | 1;
 	if (m->roll.paused == ROLL_UP_TO_DATE) {
 		m->stopped_under = 0;
 	} else if (m->stopped_under == 0) {
@@ -147,12 +135,6 @@ static void resume(struct rollout_record *m, const struct decision *d)
 }
 
 /* --- what is done --- */
-
-/* And it is applied. */
-static bool target_is_shown(const struct sized_workload *x)
-{
-	return x->holds && rollout_shown(x);
-}
 
 /* Who was not Ready may be by the time that the write is there, and is then another case. */
 static const char *pod_resource_version(const struct rollout_turn *t, const char *uid)
@@ -166,12 +148,13 @@ static const char *pod_resource_version(const struct rollout_turn *t, const char
 
 static void evict_pod(const struct rollout_turn *t, uint32_t at, const char *has)
 {
-	struct arena *a = &t->plan->arena;
+	char memory[QUANTITY_TEXT_MAX];
 	const struct roll_pod *p = &t->asked.ask.pods[at];
-	const struct sized_pod *member = t->asked.members[at];
-	const char *why = arena_printf(a,
-		"pod %s is evicted so that the next one gets %s%s (%s@%lld); it has %s", p->name,
-		gpu_share_text(a, &member->feeds[0].container->in_force),
+	const struct share *want = &t->asked.members[at]->feeds[0].container->in_force;
+	const char *why = arena_printf(&t->plan->arena,
+		"pod %s is evicted so that the next one gets %lld%% of a GPU and %s%s (%s@%lld); "
+		"it has %s",
+		p->name, (long long)((want->milli + 5) / 10), memory_format(want->mib, memory),
 		t->asked.ask.cause == ROLL_MOVES ? " on another GPU" : "", t->x->row.name,
 		(long long)t->x->revision, has);
 	rollout_event(t, "UpdateStarted", why);
@@ -276,7 +259,8 @@ static bool is_in_the_way(const struct rollout_turn *t, uint32_t at)
  * time. */
 static bool may_replace(const struct rollout_turn *t)
 {
-	return target_is_shown(t->x) && !t->x->heal.paused && !surges_has(t->x);
+	const struct sized_workload *x = t->x;
+	return x->holds && rollout_shown(x) && !x->heal.paused && x->surge == NULL;
 }
 
 /* The first that is in the way and may go; `ret_any`: one is in the way. */
@@ -332,17 +316,9 @@ static void replace_after_rollback(const struct rollout_turn *t)
 	evict_pod(t, at, "the share that did not do");
 }
 
-static const char *what_it_has(const struct rollout_turn *t, uint32_t at)
-{
-	if (t->asked.ask.cause == ROLL_MOVES) {
-		return "neighbours that take what it lacks";
-	}
-	return t->asked.members[at]->whole ? "a whole GPU"
-					   : "a share that cannot be changed as it runs";
-}
-
 static void apply_verdict(struct rollout_turn *t, const struct roll_verdict *v)
 {
+	bool moves = t->asked.ask.cause == ROLL_MOVES;
 	switch (v->does) {
 	case ROLL_EVICT:
 	case ROLL_SURGE:
@@ -351,11 +327,15 @@ static void apply_verdict(struct rollout_turn *t, const struct roll_verdict *v)
 		}
 		roll_begin(&t->x->roll->roll, &t->s->fleet, &t->asked.ask, v);
 		remember_share(t, v);
-		if (t->asked.ask.cause == ROLL_MOVES) {
+		if (moves) {
 			moves_begin(t->s, t->asked.members[v->pod], t->d);
 		}
 		if (v->does == ROLL_EVICT) {
-			evict_pod(t, v->pod, what_it_has(t, v->pod));
+			bool whole = t->asked.members[v->pod]->whole;
+			evict_pod(t, v->pod,
+				moves	? "neighbours that take what it lacks"
+				: whole ? "a whole GPU"
+					: "a share that cannot be changed as it runs");
 		} else {
 			surges_begin(t->s, t->x, t->asked.members[v->pod], t->d);
 		}

@@ -169,18 +169,14 @@ static enum roll_end end_of(const struct surge *g, enum surge_do does)
 	return g->why == SURGE_PDB ? ROLL_END_BUDGET : ROLL_END_REFUSED;
 }
 
-/* It took room for nothing, and the next one may do the same. */
-static bool surge_was_wasted(const struct surge *g, enum surge_do does)
-{
-	return does == SURGE_FAILED && g->began &&
-	       (g->why == SURGE_TOO_LONG || g->why == SURGE_BEHIND || g->why == SURGE_ENDED ||
-		       g->why == SURGE_WHOLE);
-}
-
 static void surge_end(struct surge_step *t, enum surge_do does, const char *by)
 {
 	struct surge *g = t->g;
-	struct roll_ending e = {end_of(g, does), by, 0, surge_was_wasted(g, does)};
+	/* It took room for nothing, and the next one may do the same. */
+	bool wasted = does == SURGE_FAILED && g->began &&
+		      (g->why == SURGE_TOO_LONG || g->why == SURGE_BEHIND ||
+			      g->why == SURGE_ENDED || g->why == SURGE_WHOLE);
+	struct roll_ending e = {end_of(g, does), by, 0, wasted};
 	struct sized_workload *x = g->of;
 	if (does == SURGE_LOST) {
 		surge_event(t, "SurgeLostRace", true,
@@ -245,17 +241,6 @@ static void surge_check_preconditions(struct surge_step *t)
 	}
 }
 
-static void surge_start(struct surge_step *t)
-{
-	struct surge *g = t->g;
-	surge_event(t, "UpdateStarted", false,
-		arena_printf(&t->plan->arena,
-			"pod %s is made beside %s, of ReplicaSet %s, to take its place once it is "
-			"Ready",
-			g->fresh_name, g->old_name, g->set_name));
-	submit(t, SURGE_TASK_CREATE, NULL);
-}
-
 static void surge_apply(struct surge_step *t, const struct surge_verdict *v)
 {
 	struct surge *g = t->g;
@@ -266,7 +251,12 @@ static void surge_apply(struct surge_step *t, const struct surge_verdict *v)
 		g->at_ms = t->now.mono_ms + LOOK_MS / 2;
 		return;
 	case SURGE_CREATE:
-		surge_start(t);
+		surge_event(t, "UpdateStarted", false,
+			arena_printf(&t->plan->arena,
+				"pod %s is made beside %s, of ReplicaSet %s, to take its place "
+				"once it is Ready",
+				g->fresh_name, g->old_name, g->set_name));
+		submit(t, SURGE_TASK_CREATE, NULL);
 		return;
 	case SURGE_READ:
 		submit(t, SURGE_TASK_READ, NULL);

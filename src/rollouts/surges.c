@@ -16,11 +16,6 @@
 #define FAIL_MS	 1000  /* after a failure, doubling to */
 #define FAIL_MAX 6     /* so many times */
 
-bool surges_has(const struct sized_workload *x)
-{
-	return x->surge != NULL;
-}
-
 /* --- the table --- */
 
 static struct surge *surge_create(
@@ -38,18 +33,14 @@ static struct surge *surge_create(
 	return g;
 }
 
-static void surge_destroy(struct surge *g)
+static void surge_destroy_at(struct rollouts *s, size_t i)
 {
+	struct surge *g = s->surges.list.items[i];
 	if (g->of != NULL) {
 		g->of->surge = NULL;
 	}
 	arena_finish(&g->arena);
 	free(g);
-}
-
-static void drop_at(struct rollouts *s, size_t i)
-{
-	surge_destroy(s->surges.list.items[i]);
 	VEC_REMOVE_SWAP(&s->surges.list, i);
 }
 
@@ -57,7 +48,7 @@ void surges_drop(struct rollouts *s, const struct sized_workload *x)
 {
 	for (size_t i = s->surges.list.count; i-- > 0;) {
 		if (x == NULL || s->surges.list.items[i]->of == x) {
-			drop_at(s, i);
+			surge_destroy_at(s, i);
 		}
 	}
 }
@@ -101,11 +92,9 @@ void surges_begin(struct rollouts *s, struct sized_workload *x, const struct siz
 	struct roll_ending e = {ROLL_END_REFUSED, "the old pod is not known any more", 0, false};
 	const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
 	arena_reset(&s->tracking->scratch);
-	if (wp == NULL || !world_pod_unpack(wp, &s->tracking->scratch, &pod) || surges_has(x)) {
-		rollout_settle(s, x, &e, d->now_ms);
-		return;
+	if (wp != NULL && world_pod_unpack(wp, &s->tracking->scratch, &pod) && x->surge == NULL) {
+		e.by = surges_unfit(s, x, &pod);
 	}
-	e.by = surges_unfit(s, x, &pod);
 	if (e.by != NULL) {
 		rollout_settle(s, x, &e, d->now_ms);
 		return;
@@ -131,14 +120,6 @@ static void find_by_fresh(struct surge *g, const struct pod *pod, const struct w
 	if (number == NULL || !parse_i64(view_of(number), 0, INT64_MAX, &g->generation)) {
 		g->generation = 0;
 	}
-}
-
-/* Of the old one, which names the new one. */
-static void find_by_old(struct surge *g, const struct pod *pod)
-{
-	g->old_uid = arena_strdup(&g->arena, pod->uid);
-	g->old_name = arena_strdup(&g->arena, pod->name);
-	g->fresh_name = arena_strdup(&g->arena, pairs_get(&pod->notes, NOTE_SURGED_BY));
 }
 
 /* One that ended is none of its pods any more, and the new one has to go all the same. */
@@ -168,8 +149,10 @@ void surges_see(
 	g->found = g->began = g->patient = true;
 	if (pod.beside) {
 		find_by_fresh(g, &pod, w);
-	} else {
-		find_by_old(g, &pod);
+	} else { /* the old one, which names the new one */
+		g->old_uid = arena_strdup(&g->arena, pod.uid);
+		g->old_name = arena_strdup(&g->arena, pod.name);
+		g->fresh_name = arena_strdup(&g->arena, pairs_get(&pod.notes, NOTE_SURGED_BY));
 	}
 	rollout_found(s, x, wp, now, w);
 }
@@ -184,7 +167,7 @@ void surges_step(struct rollouts *s, struct sizer_now now, const struct world *w
 			surge_turn(s, g, now, w, plan);
 		}
 		if (g->of == NULL) {
-			drop_at(s, i);
+			surge_destroy_at(s, i);
 		}
 	}
 }
@@ -256,22 +239,12 @@ static void settle_surge_read(struct surge *g, struct sizer_now now, const struc
 	snprintf(g->blocker, sizeof g->blocker, "%s", g->seen.blocker);
 }
 
-static void answer_create(
-	struct rollouts *s, struct surge *g, struct sizer_now now, const struct fault *f)
-{
-	bool there = f->status == 409 && f->kind == FAULT_CONFLICT;
-	if (f->kind == FAULT_NONE || f->unknown_outcome || there) {
-		g->stamped[0] = '\0';
-		g->shown_by = now.mono_ms + SHOWN_MS;
-		return;
-	}
-	surge_give_up(s, g, now, f);
-}
-
 static void settle_surge_write(
 	struct rollouts *s, struct surge *g, struct sizer_now now, const struct outcome *outcome)
 {
 	const struct fault *f = &outcome->fault;
+	bool written = f->kind == FAULT_NONE || f->unknown_outcome;
+	bool there = f->status == 409 && f->kind == FAULT_CONFLICT;
 	g->action = 0;
 	g->at_ms = now.mono_ms;
 	if (g->of == NULL) {
@@ -281,9 +254,12 @@ static void settle_surge_write(
 		surge_give_up(s, g, now, f);
 	} else if (g->task == SURGE_TASK_LOOK || g->task == SURGE_TASK_READ) {
 		settle_surge_read(g, now, outcome);
+	} else if (g->task == SURGE_TASK_CREATE && !written && !there) {
+		surge_give_up(s, g, now, f);
 	} else if (g->task == SURGE_TASK_CREATE) {
-		answer_create(s, g, now, f);
-	} else if (f->kind == FAULT_NONE || f->unknown_outcome) {
+		g->stamped[0] = '\0';
+		g->shown_by = now.mono_ms + SHOWN_MS;
+	} else if (written) {
 		g->seen.live.read_ms = 0; /* all is read again before the next write */
 		g->labelled = g->labelled || (g->task == SURGE_TASK_ADOPT && f->kind == FAULT_NONE);
 		g->failures = 0;

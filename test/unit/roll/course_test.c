@@ -16,7 +16,7 @@ struct bench {
 static void set_up(struct bench *b)
 {
 	played_init(&b->p, 2, START);
-	roll_fleet_init(&b->fleet);
+	b->fleet = (struct roll_fleet){0};
 	b->fleet.managed = 1000;
 	cr_assert_eq(played_step(&b->p, &b->fleet, START).does, ROLL_EVICT);
 }
@@ -109,7 +109,7 @@ Test(course, H9_a_move_that_fails_is_a_refusal)
 {
 	struct bench b;
 	played_init(&b.p, 2, START);
-	roll_fleet_init(&b.fleet);
+	b.fleet = (struct roll_fleet){0};
 	b.fleet.managed = 1000;
 	b.p.ask.cause = ROLL_MOVES;
 	cr_assert_eq(played_step(&b.p, &b.fleet, START).does, ROLL_EVICT);
@@ -323,7 +323,7 @@ Test(course, a_surge_is_watched_as_an_eviction_once_the_old_pod_goes)
 {
 	struct bench b;
 	played_init(&b.p, 2, START);
-	roll_fleet_init(&b.fleet);
+	b.fleet = (struct roll_fleet){0};
 	b.p.ask.surge_unfit = NULL;
 	b.p.ask.room = ROLL_ROOM_OPEN;
 	struct roll_verdict v = at(&b, START);

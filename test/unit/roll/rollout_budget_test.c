@@ -8,8 +8,7 @@
 
 Test(fleet, in_any_ten_minutes_no_more_than_a_share)
 {
-	struct roll_fleet f;
-	roll_fleet_init(&f);
+	struct roll_fleet f = {0};
 	f.managed = 60; /* 3 */
 	int64_t begun[64];
 	size_t count = 0;
@@ -28,8 +27,7 @@ Test(fleet, in_any_ten_minutes_no_more_than_a_share)
 
 Test(fleet, one_is_always_allowed_and_when_is_told)
 {
-	struct roll_fleet f;
-	roll_fleet_init(&f);
+	struct roll_fleet f = {0};
 	cr_expect_eq(roll_fleet_due(&f, START), START);
 	roll_fleet_end(&f, roll_fleet_begin(&f, NULL, START));
 	int64_t due = roll_fleet_due(&f, START + MINUTE);
@@ -47,8 +45,7 @@ Test(fleet, one_is_always_allowed_and_when_is_told)
 /* Else nobody would be replaced for as long as it had been ahead. */
 Test(fleet, a_clock_that_was_far_ahead_is_waited_for_no_longer_than_ten_minutes)
 {
-	struct roll_fleet f;
-	roll_fleet_init(&f);
+	struct roll_fleet f = {0};
 	uint64_t id = roll_fleet_begin(&f, NULL, START + 180 * MINUTE);
 	int64_t due = roll_fleet_due(&f, START);
 	cr_expect_gt(due, START);
@@ -63,8 +60,7 @@ Test(fleet, a_clock_that_was_far_ahead_is_waited_for_no_longer_than_ten_minutes)
 
 Test(fleet, one_of_a_node_at_a_time)
 {
-	struct roll_fleet f;
-	roll_fleet_init(&f);
+	struct roll_fleet f = {0};
 	uint64_t id = roll_fleet_begin(&f, "n", START);
 	cr_expect(roll_fleet_is_busy(&f, "n"));
 	cr_expect_not(roll_fleet_is_busy(&f, "m"));
@@ -83,8 +79,7 @@ Test(fleet, one_of_a_node_at_a_time)
 /* What was begun before is counted as of now, and given back as often as it was taken. */
 Test(fleet, a_clock_that_is_set_right_leaves_no_more_than_was_begun)
 {
-	struct roll_fleet f;
-	roll_fleet_init(&f);
+	struct roll_fleet f = {0};
 	f.managed = 1;
 	uint64_t old = roll_fleet_begin(&f, "a", START + 180 * MINUTE);
 	uint64_t newer = roll_fleet_begin(&f, "b", START + 200 * MINUTE);

@@ -11,7 +11,7 @@ Test(explain, S2_the_blocker_and_the_time_are_named)
 	struct arena a = {0};
 	struct played p;
 	played_init(&p, 1, START);
-	struct roll_verdict v = {ROLL_BLOCKED, ROLL_BUDGET, 0, false, "web-pdb", START + 30000};
+	struct roll_verdict v = {ROLL_BLOCKED, ROLL_BUDGET, 0, "web-pdb", START + 30000};
 	cr_expect_str_eq(roll_explain(&p.ask, &v, &a),
 		"the PodDisruptionBudget web-pdb allows no eviction now; tried again once it does; "
 		"looked at again at "
@@ -30,7 +30,7 @@ Test(explain, S2_the_blocker_and_the_time_are_named)
 		"controller's pods; looked at again every minute");
 	v.why = ROLL_SURGE_LOST;
 	cr_expect_null(strstr(roll_explain(&p.ask, &v, &a), "every"), "a person ends it");
-	v = (struct roll_verdict){.does = ROLL_EVICT, .pod = 0, .has_pod = true};
+	v = (struct roll_verdict){.does = ROLL_EVICT, .pod = 0};
 	cr_expect_str_eq(
 		roll_explain(&p.ask, &v, &a), "pod uid-0 is replaced by one with the new share");
 	p.ask.cause = ROLL_MOVES;
