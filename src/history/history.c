@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "track.h"
 
 #define AHEAD_MS 30000 /* clocks of nodes differ */
@@ -52,7 +53,7 @@ static int64_t heard_ms(const struct history *h)
 {
 	int64_t last_ms = 0;
 	for (uint32_t i = 0; i < h->count; i++) {
-		last_ms = h->tracks[i].last_ms > last_ms ? h->tracks[i].last_ms : last_ms;
+		last_ms = larger_of(last_ms, h->tracks[i].last_ms);
 	}
 	return last_ms;
 }
@@ -121,7 +122,7 @@ bool history_take(
 	f->serial = t->serial;
 	t->samples += t->samples < UINT32_MAX;
 	t->first_ms = t->first_ms == 0 || s->at_ms < t->first_ms ? s->at_ms : t->first_ms;
-	t->last_ms = s->at_ms > t->last_ms ? s->at_ms : t->last_ms;
+	t->last_ms = larger_of(t->last_ms, s->at_ms);
 	if (s->compute >= 0) {
 		feed_add(f, s);
 	}
@@ -154,15 +155,6 @@ bool history_adopt(struct history *h, struct history *past, int64_t now_ms)
 	return taken;
 }
 
-/* What was decided since then is newer, and what is known of its class is worth keeping. */
-static void merge_kept(struct history_kept *k, const struct history_kept *before)
-{
-	const struct history_kept since = *k;
-	*k = *before;
-	k->held = since.held.milli > 0 ? since.held : before->held;
-	k->memory_class = before->memory_class != 0 ? before->memory_class : since.memory_class;
-}
-
 void history_merge(struct history *h, struct history *before, int64_t now_ms)
 {
 	const struct sizing fits = {.window_s = h->window_s,
@@ -179,9 +171,15 @@ void history_merge(struct history *h, struct history *before, int64_t now_ms)
 	}
 	/* Some may have been counted twice: one too few does less harm than one too many. */
 	h->runs = before->runs > h->runs ? before->runs : h->runs;
-	h->run_ms = before->run_ms > h->run_ms ? before->run_ms : h->run_ms;
-	h->base_ms = before->base_ms > h->base_ms ? before->base_ms : h->base_ms;
-	merge_kept(&h->kept, &before->kept);
+	h->run_ms = larger_of(h->run_ms, before->run_ms);
+	h->base_ms = larger_of(h->base_ms, before->base_ms);
+	/* What was decided since then is newer, and what is known of its class is worth keeping. */
+	const struct history_kept since = h->kept;
+	h->kept = before->kept;
+	h->kept.held = since.held.milli > 0 ? since.held : before->kept.held;
+	if (h->kept.memory_class == 0) {
+		h->kept.memory_class = since.memory_class;
+	}
 	history_destroy(before);
 }
 
@@ -193,7 +191,7 @@ bool history_add_run(struct history *h, int64_t created_ms, bool known)
 		return false;
 	}
 	h->runs += h->runs < INT32_MAX;
-	h->run_ms = created_ms > h->run_ms ? created_ms : h->run_ms;
+	h->run_ms = larger_of(h->run_ms, created_ms);
 	return true;
 }
 
@@ -249,21 +247,11 @@ static void choose_lead(struct history *h, const struct sizing *s, int64_t now_m
 
 /* --- what is known --- */
 
-static bool is_heard(const struct history *h, int64_t now_ms)
-{
-	for (uint32_t i = 0; i < h->count; i++) {
-		if (track_is_fresh(&h->tracks[i], now_ms)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static enum history_state history_state_at(
 	const struct history *h, const struct sizing *s, int64_t now_ms, bool running)
 {
 	const struct track *lead = &h->tracks[h->lead];
-	if (running && !is_heard(h, now_ms)) {
+	if (running && now_ms - heard_ms(h) > HISTORY_FRESH_MS) {
 		return HISTORY_STALE;
 	}
 	bool led = !running || track_is_fresh(lead, now_ms);
@@ -275,9 +263,8 @@ static void count_samples(const struct history *h, struct history_facts *f)
 	for (uint32_t i = 0; i < h->count; i++) {
 		const struct track *t = &h->tracks[i];
 		f->first_ms = i == 0 || t->first_ms < f->first_ms ? t->first_ms : f->first_ms;
-		f->last_ms = t->last_ms > f->last_ms ? t->last_ms : f->last_ms;
-		int64_t active_ms = (int64_t)t->active * MINUTE_MS;
-		f->active_ms = active_ms > f->active_ms ? active_ms : f->active_ms;
+		f->last_ms = larger_of(f->last_ms, t->last_ms);
+		f->active_ms = larger_of(f->active_ms, (int64_t)t->active * MINUTE_MS);
 		f->samples += t->samples;
 	}
 }
@@ -293,9 +280,8 @@ struct history_facts history_judge(
 	const struct track *lead = &h->tracks[h->lead];
 	count_samples(h, &f);
 	hours_observed(&lead->hours, now_ms, &f.compute_minutes, &f.mem_minutes);
-	int64_t rarer = f.compute_minutes < f.mem_minutes ? f.compute_minutes : f.mem_minutes;
-	int64_t percent = rarer * 60 * 100 / h->window_s;
-	f.coverage_percent = percent < 100 ? (int32_t)percent : 100;
+	int64_t rarer = smaller_of(f.compute_minutes, f.mem_minutes);
+	f.coverage_percent = (int32_t)smaller_of(rarer * 60 * 100 / h->window_s, 100);
 	f.quiet_minutes = lead->hours.quiet;
 	f.source = track_source(lead);
 	f.state = history_state_at(h, s, now_ms, running);
@@ -325,8 +311,7 @@ static int64_t peak_of(const struct history *h, uint32_t hours, int64_t now_ms)
 {
 	int64_t peak = -1;
 	for (uint32_t i = 0; i < h->count; i++) {
-		int64_t mib = hours_peak(&h->tracks[i].hours, hours, now_ms);
-		peak = mib > peak ? mib : peak;
+		peak = larger_of(peak, hours_peak(&h->tracks[i].hours, hours, now_ms));
 	}
 	return peak;
 }

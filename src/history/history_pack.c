@@ -7,16 +7,27 @@
 
 #include "base/alloc.h"
 #include "history/history.h"
+#include "record/record_table.h"
 #include "track.h"
 
 /* A leader's clock may be behind that of the one before. */
 #define AHEAD_MS 600000
 
-static void pack_lower(struct str *out, const struct history_lower *l)
-{
-	pack_i64(out, l->since_ms);
-	pack_i64(out, l->high);
-}
+static const struct record_row lower_rows[] = {
+	UPTO(struct history_lower, since_ms, LEVELS_TIME_MAX),
+	UPTO(struct history_lower, high, METERED_MEMORY_MAX),
+};
+static const struct record_table lower_table = RECORD_TABLE(struct history_lower, lower_rows);
+
+static const struct record_row kept_rows[] = {
+	MEMBER(struct history_kept, memory_class),
+	PART(struct history_kept, compute, lower_table),
+	PART(struct history_kept, memory, lower_table),
+	UPTO(struct history_kept, told_ms, LEVELS_TIME_MAX),
+	ROW_OF(struct history_kept, held.milli, ROW_NUMBER, .most = 1000),
+	ROW_OF(struct history_kept, held.mib, ROW_NUMBER, .most = METERED_MEMORY_MAX),
+};
+static const struct record_table kept_table = RECORD_TABLE(struct history_kept, kept_rows);
 
 static void pack_track(struct str *out, const struct track *t)
 {
@@ -39,12 +50,7 @@ bool history_pack(const struct history *h, struct str *out)
 	pack_u64(out, h->half_life_s);
 	pack_u64(out, (uint64_t)h->runs);
 	pack_i64(out, h->run_ms);
-	pack_u64(out, h->kept.memory_class);
-	pack_lower(out, &h->kept.compute);
-	pack_lower(out, &h->kept.memory);
-	pack_i64(out, h->kept.told_ms);
-	pack_u64(out, (uint64_t)h->kept.held.milli);
-	pack_u64(out, (uint64_t)h->kept.held.mib);
+	record_pack(out, &kept_table, &h->kept);
 	pack_u64(out, h->count);
 	pack_u64(out, h->lead);
 	for (uint32_t i = 0; i < h->count; i++) {
@@ -64,15 +70,6 @@ static int64_t unpack_time(struct unpack *u)
 	int64_t ms = unpack_i64(u);
 	u->bad |= ms < 0 || ms > LEVELS_TIME_MAX;
 	return u->bad ? 0 : ms;
-}
-
-static struct history_lower unpack_lower(struct unpack *u)
-{
-	struct history_lower l = {0};
-	l.since_ms = unpack_time(u);
-	l.high = unpack_i64(u);
-	u->bad |= l.high < 0 || l.high > METERED_MEMORY_MAX;
-	return l;
 }
 
 static void unpack_track(struct unpack *u, const struct history *h, struct track *t)
@@ -105,21 +102,6 @@ static bool has_twin(const struct history *h, const struct track *t)
 	return false;
 }
 
-/* Of a plain one: how full a pool was, in parts of one of unknown size. That says nothing. */
-static void unpack_fullness(struct unpack *u)
-{
-	struct levels former;
-	levels_unpack(&former, u);
-	levels_finish(&former);
-}
-
-static void unpack_pool(struct unpack *u, struct history *h)
-{
-	h->pool = pool_create(h->half_life_s, h->window_s);
-	pool_unpack(h->pool, u);
-	u->bad |= h->pool->use.window_s != h->window_s;
-}
-
 static void unpack_tracks(struct unpack *u, struct history *h)
 {
 	uint32_t count = (uint32_t)unpack_at_most(u, HISTORY_SOURCES);
@@ -142,21 +124,20 @@ static void unpack_history(struct unpack *u, struct history *h, uint64_t version
 	h->runs = (int32_t)unpack_at_most(u, INT32_MAX);
 	h->run_ms = h->base_ms = version > 1 ? unpack_time(u) : 0;
 	u->bad |= h->window_s < 3600 || h->half_life_s < 60;
-	h->kept.memory_class = (uint8_t)unpack_at_most(u, UINT8_MAX);
-	h->kept.compute = unpack_lower(u);
-	h->kept.memory = unpack_lower(u);
-	h->kept.told_ms = unpack_time(u);
-	h->kept.held.milli = (int64_t)unpack_at_most(u, 1000);
-	h->kept.held.mib = (int64_t)unpack_at_most(u, METERED_MEMORY_MAX);
+	u->bad |= !record_unpack(u, &kept_table, &h->kept);
 	if (!u->bad) {
 		unpack_tracks(u, h);
 	}
-	if (unpack_at_most(u, 1) == 1) {
-		if (version <= HISTORY_VERSION_PLAIN) {
-			unpack_fullness(u);
-		} else {
-			unpack_pool(u, h);
-		}
+	bool pooled = unpack_at_most(u, 1) == 1;
+	if (pooled && version <= HISTORY_VERSION_PLAIN) {
+		/* How full a pool was, in parts of one of unknown size: that says nothing. */
+		struct levels former;
+		levels_unpack(&former, u);
+		levels_finish(&former);
+	} else if (pooled) {
+		h->pool = pool_create(h->half_life_s, h->window_s);
+		pool_unpack(h->pool, u);
+		u->bad |= h->pool->use.window_s != h->window_s;
 	}
 }
 

@@ -125,13 +125,6 @@ size_t levels_bytes(const struct levels *l)
 
 /* --- forgetting --- */
 
-static void forget_all(struct levels *l)
-{
-	l->count = 0;
-	l->scale = 0;
-	l->reference_ms = 0;
-}
-
 /* The turns are counted in 8 bits, so whoever is out of the window has to go before they wrap. */
 static void levels_expire(struct levels *l, int32_t turn)
 {
@@ -161,7 +154,7 @@ static void levels_advance_to(struct levels *l, int64_t at_ms)
 	levels_expire(l, turn_at(l, at_ms));
 	if (l->reference_ms == 0 || at_ms - l->reference_ms > FORGOTTEN_AFTER * half_life) {
 		if (l->reference_ms != 0) {
-			forget_all(l);
+			l->count = l->scale = 0; /* all is forgotten */
 		}
 		l->reference_ms = at_ms;
 	}
@@ -296,11 +289,6 @@ int32_t levels_percentile(const struct levels *l, int32_t percent, int64_t now_m
 
 /* --- another scale --- */
 
-static uint32_t weights_sum(uint32_t a, uint32_t b)
-{
-	return a < LEVELS_FULL - 1 - b ? a + b : LEVELS_FULL - 1;
-}
-
 /* What was at two levels and is at one now was seen when the later of them was. */
 static void level_merge(struct levels *l, uint32_t at, uint32_t from)
 {
@@ -308,7 +296,9 @@ static void level_merge(struct levels *l, uint32_t at, uint32_t from)
 	bool later =
 		turns_since_seen(l, seen[from], l->turn) < turns_since_seen(l, seen[at], l->turn);
 	seen[at] = later ? seen[from] : seen[at];
-	l->weights[at] = weights_sum(l->weights[at], l->weights[from]);
+	uint32_t room = LEVELS_FULL - 1 - l->weights[from];
+	l->weights[at] =
+		l->weights[at] < room ? l->weights[at] + l->weights[from] : LEVELS_FULL - 1;
 	l->weights[from] = 0;
 }
 

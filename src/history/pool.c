@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "pool_parts.h"
+#include "record/record_table.h"
 #include "track.h"
 
 #define MIB	      ((int64_t)1 << 20)
@@ -43,17 +44,6 @@ static void pool_restart(struct pool *p, uint32_t print)
 }
 
 /* --- its use --- */
-
-static void fit_full(struct pool *p, int64_t units)
-{
-	if (units <= p->full) {
-		return;
-	}
-	if (p->full > 0) {
-		levels_shrink(&p->use, p->full, units);
-	}
-	p->full = units;
-}
 
 /* What is part of one pool, as part of the largest there was. The product is 1e6 * 2^44. */
 static uint32_t use_level(const struct pool *p, int64_t units, int64_t used)
@@ -158,7 +148,10 @@ void pool_take(struct pool *p, const struct history_pool_sample *s, int64_t now_
 	if (s->units <= 0 || s->units > HISTORY_POOL_UNITS_MAX) {
 		return;
 	}
-	fit_full(p, s->units);
+	if (p->full > 0 && p->full < s->units) {
+		levels_shrink(&p->use, p->full, s->units);
+	}
+	p->full = larger_of(p->full, s->units);
 	if (s->used >= 0) {
 		pool_take_use(p, s, now_ms);
 	}
@@ -212,7 +205,7 @@ static int64_t memory_beside_pool(const struct pool *p)
 		if (rest <= 0) {
 			return -1;
 		}
-		most = rest > most ? rest : most;
+		most = larger_of(most, rest);
 	}
 	return most < 0 ? -1 : most + p->slack_mib;
 }
@@ -248,59 +241,40 @@ void history_pool(
 
 /* --- as bytes --- */
 
+static const struct record_row size_rows[] = {
+	UPTO(struct pool_size, units, HISTORY_POOL_UNITS_MAX),
+	UPTO(struct pool_size, low_mib, HISTORY_MIB_MAX),
+	UPTO(struct pool_size, minutes, INT32_MAX),
+	UPTO(struct pool_size, minute, INT32_MAX),
+};
+static const struct record_table size_table = RECORD_TABLE(struct pool_size, size_rows);
+
+static const struct record_row pool_rows[] = {
+	MEMBER(struct pool, print),
+	MEMBER(struct pool, engine),
+	ROW_OF(struct pool, fixed, ROW_NUMBER, .most = 1),	/* a number of its own, as */
+	ROW_OF(struct pool, told_bytes, ROW_NUMBER, .most = 1), /* this */
+	UPTO(struct pool, full, HISTORY_POOL_UNITS_MAX),
+	UPTO(struct pool, unit, POOL_UNIT_MAX),
+	UPTO(struct pool, last_ms, LEVELS_TIME_MAX),
+	UPTO(struct pool, starved_ms, LEVELS_TIME_MAX),
+	UPTO(struct pool, slack_mib, HISTORY_MIB_MAX),
+	UPTO(struct pool, minutes, INT32_MAX),
+	UPTO(struct pool, minute, INT32_MAX),
+	ARRAY(struct pool, sizes, size_table),
+};
+static const struct record_table pool_table = RECORD_TABLE(struct pool, pool_rows);
+
 void pool_pack(const struct pool *p, struct str *out)
 {
-	pack_u64(out, p->print);
-	pack_u64(out, p->engine);
-	pack_u64(out, p->fixed);
-	pack_u64(out, p->told_bytes);
-	pack_i64(out, p->full);
-	pack_i64(out, p->unit);
-	pack_i64(out, p->last_ms);
-	pack_i64(out, p->starved_ms);
-	pack_i64(out, p->slack_mib);
-	pack_i64(out, p->minutes);
-	pack_i64(out, p->minute);
-	for (uint32_t i = 0; i < POOL_SIZES; i++) {
-		const struct pool_size *size = &p->sizes[i];
-		pack_i64(out, size->units);
-		pack_i64(out, size->low_mib);
-		pack_i64(out, size->minutes);
-		pack_i64(out, size->minute);
-	}
+	record_pack(out, &pool_table, p);
 	levels_pack(&p->use, out);
-}
-
-static int64_t unpack_upto(struct unpack *u, int64_t most)
-{
-	int64_t value = unpack_i64(u);
-	u->bad |= value < 0 || value > most;
-	return u->bad ? 0 : value;
 }
 
 void pool_unpack(struct pool *p, struct unpack *u)
 {
-	uint64_t print = unpack_u64(u), engine = unpack_u64(u);
-	uint64_t fixed = unpack_u64(u), told = unpack_u64(u);
-	u->bad |= print > UINT32_MAX || engine > UINT8_MAX || fixed > 1 || told > 1;
-	p->print = (uint32_t)print;
-	p->engine = (uint8_t)engine;
-	p->fixed = fixed != 0;
-	p->told_bytes = told != 0;
-	p->full = unpack_upto(u, HISTORY_POOL_UNITS_MAX);
-	p->unit = unpack_upto(u, POOL_UNIT_MAX);
-	p->last_ms = unpack_upto(u, LEVELS_TIME_MAX);
-	p->starved_ms = unpack_upto(u, LEVELS_TIME_MAX);
-	p->slack_mib = (int32_t)unpack_upto(u, HISTORY_MIB_MAX);
-	p->minutes = (int32_t)unpack_upto(u, INT32_MAX);
-	p->minute = (int32_t)unpack_upto(u, INT32_MAX);
-	for (uint32_t i = 0; i < POOL_SIZES; i++) {
-		struct pool_size *size = &p->sizes[i];
-		size->units = unpack_upto(u, p->full);
-		size->low_mib = (int32_t)unpack_upto(u, HISTORY_MIB_MAX);
-		size->minutes = (int32_t)unpack_upto(u, INT32_MAX);
-		size->minute = (int32_t)unpack_upto(u, INT32_MAX);
-	}
+	u->bad |= !record_unpack(u, &pool_table, p);
+	u->bad |= p->sizes[0].units > p->full || p->sizes[1].units > p->full;
 	u->bad |= p->sizes[0].units > 0 && p->sizes[0].units == p->sizes[1].units;
 	levels_unpack(&p->use, u);
 }

@@ -41,12 +41,6 @@ void recent_add(struct recent *r, int64_t compute, int32_t minute)
 	m->high = value > m->high ? value : m->high;
 }
 
-static int32_t minute_value(const struct recent_minute *m, int32_t percentile)
-{
-	bool few = m->count * (100 - percentile) < 100;
-	return few ? m->high : (int32_t)(m->sum / m->count);
-}
-
 int64_t recent_median(const struct recent *r, int32_t percentile, int64_t now_ms)
 {
 	int32_t sorted[HISTORY_RECENT], count = 0, now = (int32_t)(now_ms / MINUTE_MS);
@@ -56,7 +50,8 @@ int64_t recent_median(const struct recent *r, int32_t percentile, int64_t now_ms
 		if (m->count == 0 || now - minute > HISTORY_RECENT) {
 			continue;
 		}
-		int32_t value = minute_value(m, percentile), k = count++;
+		bool few = m->count * (100 - percentile) < 100;
+		int32_t value = few ? m->high : (int32_t)(m->sum / m->count), k = count++;
 		for (; k > 0 && sorted[k - 1] > value; k--) {
 			sorted[k] = sorted[k - 1];
 		}

@@ -27,12 +27,6 @@ struct history_source track_source(const struct track *t)
 	return (struct history_source){(enum metered_source)t->source, t->estimated, t->basis};
 }
 
-static bool track_is_of_source(const struct track *t, const struct history_source *source)
-{
-	return t->source == source->source && t->estimated == source->estimated &&
-	       strncmp(text_or(t->basis, ""), text_or(source->basis, ""), METERED_BASIS_MAX) == 0;
-}
-
 static uint32_t most_silent(const struct history *h)
 {
 	uint32_t at = h->lead == 0 ? 1 : 0;
@@ -69,7 +63,10 @@ void track_name(struct track *t, const char *basis)
 struct track *track_touch(struct history *h, const struct history_source *source)
 {
 	for (uint32_t i = 0; i < h->count; i++) {
-		if (track_is_of_source(&h->tracks[i], source)) {
+		const char *basis = text_or(h->tracks[i].basis, "");
+		if (h->tracks[i].source == source->source &&
+			h->tracks[i].estimated == source->estimated &&
+			strncmp(basis, text_or(source->basis, ""), METERED_BASIS_MAX) == 0) {
 			return &h->tracks[i];
 		}
 	}
@@ -147,13 +144,6 @@ struct track *track_find(const struct history *h, uint16_t serial)
 	return NULL;
 }
 
-/* Whoever is held by a wall needs at least what the wall lets through. One that is further above
- * than meters are off is not held. */
-static bool is_censored(int64_t compute, int64_t wall)
-{
-	return compute * 100 >= wall * CENSORED_PERCENT && compute * CENSORED_PERCENT <= wall * 100;
-}
-
 /* Below the first level nothing is done but staying alive. */
 static bool note_activity(struct track *t, const struct history *h, int64_t compute, int32_t minute)
 {
@@ -181,7 +171,9 @@ void track_add_minute(
 		return;
 	}
 	hours_add_compute(&t->hours, at_ms);
-	if (is_censored(compute, wall)) {
+	/* Whoever is held by a wall needs at least what the wall lets through. One that is further
+	 * above than meters are off is not held. */
+	if (compute * 100 >= wall * CENSORED_PERCENT && compute * CENSORED_PERCENT <= wall * 100) {
 		levels_add_censored(&t->compute, level > cap ? level : cap, at_ms);
 	} else {
 		levels_add(&t->compute, level, at_ms);

@@ -34,11 +34,6 @@ bool heal_exit_is_memory(const struct heal_exit *e)
 	return e->code != 0 && e->code != EXIT_KILLED && full;
 }
 
-static int64_t round_up_to_step(int64_t value, int64_t step)
-{
-	return step > 0 ? (value + step - 1) / step * step : value;
-}
-
 /* A limit of 0 is none. */
 static int64_t limit_to(int64_t value, int64_t limit)
 {
@@ -72,13 +67,6 @@ static void hold_on(struct heal_half *half, int64_t hold_s, int64_t now)
 
 /* --- memory --- */
 
-static int64_t memory_limit(const struct heal_ask *ask)
-{
-	return limit_to(larger_of(ask->sizing->max_mem_mib, 0) > 0 ? ask->sizing->max_mem_mib
-								   : ask->device_mib,
-		ask->device_mib);
-}
-
 /* The first step adds the policy's, the second of an hour half, the third is all of a device. */
 static int64_t memory_want(const struct heal_ask *ask, int64_t allocated, bool denied, int32_t step)
 {
@@ -90,7 +78,7 @@ static int64_t memory_want(const struct heal_ask *ask, int64_t allocated, bool d
 	int64_t percent =
 		denied && step >= 2 ? larger_of(AGAIN_PERCENT, p->step_percent) : p->step_percent;
 	int64_t want = larger_of(base * (100 + percent) / 100, base + p->min_step);
-	return round_up_to_step(want, ask->sizing->step_mem_mib);
+	return rounded_up(want, ask->sizing->step_mem_mib);
 }
 
 static void raise_memory(
@@ -107,9 +95,10 @@ static void raise_memory(
 		return;
 	}
 	int64_t want = memory_want(ask, allocated, denied, again ? m->step + 1 : 1);
-	int64_t value = limit_to(want, memory_limit(ask));
-	ret->uncapped.mib = limit_to(
-		want, larger_of(round_up_to_step(allocated * 3 / 2, s->step_mem_mib), value));
+	int64_t most = s->max_mem_mib > 0 ? s->max_mem_mib : ask->device_mib;
+	int64_t value = limit_to(want, limit_to(most, ask->device_mib));
+	ret->uncapped.mib =
+		limit_to(want, larger_of(rounded_up(allocated * 3 / 2, s->step_mem_mib), value));
 	ret->capped = value < want;
 	if (value <= allocated) {
 		h->exhausted |= ask->device_mib > 0 && allocated >= ask->device_mib;
@@ -183,7 +172,7 @@ static void raise_compute(struct heal *h, const struct heal_ask *ask, struct hea
 	}
 	int64_t want = larger_of(allocated * (100 + s->heal_compute.step_percent) / 100,
 		allocated + s->heal_compute.min_step * MILLI_PERCENT);
-	want = round_up_to_step(want, (int64_t)s->step_percent * MILLI_PERCENT);
+	want = rounded_up(want, (int64_t)s->step_percent * MILLI_PERCENT);
 	int64_t value = limit_to(limit_to(want, FULL_MILLI), most);
 	ret->uncapped.milli = want;
 	ret->capped |= value < want;
@@ -240,12 +229,11 @@ static void step_down(struct heal_half *half, const struct sizing_heal *p, int64
 	if (half->value == 0 || !due) {
 		return;
 	}
-	int64_t next = round_up_to_step(half->value * 100 / (100 + p->step_percent), unit);
+	int64_t next = rounded_up(half->value * 100 / (100 + p->step_percent), unit);
 	int64_t least = half->value - larger_of(p->min_step, 1);
-	next = next < least ? next : least;
 	half->last_ms = now;
-	half->value = next;
-	if (next <= recommended) {
+	half->value = smaller_of(next, least);
+	if (half->value <= recommended) {
 		*half = (struct heal_half){0};
 	}
 }
@@ -311,21 +299,16 @@ void heal_step(struct heal *h, const struct heal_ask *ask, struct heal_answer *r
 	fill_heal_answer(h, ask, ret);
 }
 
-/* The last step, or the last signal that was answered: the hold began with it. */
-static int64_t answered_ms(const struct recommended_healing *told, const struct sizing *s)
-{
-	int64_t hold_s = told->kind == HEALING_MEMORY	 ? s->heal_memory.hold_s
-			 : told->kind == HEALING_COMPUTE ? s->heal_compute.hold_s
-							 : HEAL_ROLLBACK_MS / 1000;
-	return larger_of(told->since_ms, told->until_ms - hold_s * 1000);
-}
-
 void heal_restore(struct heal *h, const struct recommended_healing *told, struct share target,
 	const struct sizing *sizing)
 {
+	int64_t hold_s = told->kind == HEALING_MEMORY	 ? sizing->heal_memory.hold_s
+			 : told->kind == HEALING_COMPUTE ? sizing->heal_compute.hold_s
+							 : HEAL_ROLLBACK_MS / 1000;
+	/* `last_ms` is of the last signal that was answered: the hold began with it. */
 	struct heal_half half = {.since_ms = told->since_ms,
 		.until_ms = told->until_ms,
-		.last_ms = answered_ms(told, sizing),
+		.last_ms = larger_of(told->since_ms, told->until_ms - hold_s * 1000),
 		.step = told->step};
 	*h = (struct heal){0};
 	if (told->kind == HEALING_COMPUTE || told->kind == HEALING_ROLLBACK) {

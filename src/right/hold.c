@@ -1,6 +1,8 @@
 /* When a share changes: growth at once, shrinking late, trifles never. */
 #include "right/hold.h"
 
+#include "base/number.h"
+
 #define FULL_MILLI 1000
 
 const char *hold_why_name(enum hold_why why)
@@ -87,15 +89,6 @@ struct half {
 	int64_t target;
 };
 
-/* Those that are smaller must be so all the time; what is applied in the end is the highest. */
-static void follow_lower(struct history_lower *l, int64_t wanted, int64_t now_ms)
-{
-	if (l->since_ms == 0) {
-		*l = (struct history_lower){now_ms, wanted};
-	}
-	l->high = wanted > l->high ? wanted : l->high;
-}
-
 /* Time in which nothing was heard, or nobody asked, is not time in which less was enough. */
 static void skip_silence(const struct hold_ask *ask, struct history_kept *kept)
 {
@@ -110,9 +103,13 @@ static void skip_silence(const struct hold_ask *ask, struct history_kept *kept)
 	kept->told_ms = silent >= 0 ? ask->now_ms : kept->told_ms;
 }
 
+/* Those that are smaller must be so all the time; what is applied in the end is the highest. */
 static struct hold_part judge_lower(const struct hold_ask *ask, struct half *x)
 {
-	follow_lower(x->lower, x->wanted, ask->now_ms);
+	if (x->lower->since_ms == 0) {
+		*x->lower = (struct history_lower){ask->now_ms, x->wanted};
+	}
+	x->lower->high = larger_of(x->lower->high, x->wanted);
 	struct hold_part part = check_shrink(ask, x->lower->since_ms);
 	if (part.why == HOLD_SHRINKS) {
 		x->target = x->lower->high;

@@ -1,6 +1,8 @@
 /* Frameworks that take memory ahead of need. */
 #include "right/prealloc.h"
 
+#include "base/number.h"
+
 #define SETTLED_AFTER_MS 300000
 #define LEVEL_FOR_MS	 3600000
 #define LEVEL_PERCENT	 1
@@ -11,20 +13,14 @@
 
 /* --- which class --- */
 
-static bool is_level(const struct prealloc_watch *w)
-{
-	int64_t high = w->high_mib;
-	return (high - w->low_mib) * 100 <= high * LEVEL_PERCENT;
-}
-
 static void watch_update(struct prealloc_watch *w, const struct prealloc_look *look)
 {
-	struct prealloc_watch next = *w;
-	int32_t used = look->used_mib < HISTORY_MIB_MAX ? (int32_t)look->used_mib : HISTORY_MIB_MAX;
-	next.low_mib = used < w->low_mib ? used : w->low_mib;
-	next.high_mib = used > w->high_mib ? used : w->high_mib;
-	bool begins = w->since_ms == 0 || !is_level(&next);
-	*w = begins ? (struct prealloc_watch){look->now_ms, used, used} : next;
+	int32_t used = (int32_t)smaller_of(look->used_mib, HISTORY_MIB_MAX);
+	int64_t low = smaller_of(used, w->low_mib), high = larger_of(used, w->high_mib);
+	bool level = (high - low) * 100 <= high * LEVEL_PERCENT;
+	*w = w->since_ms == 0 || !level
+		     ? (struct prealloc_watch){look->now_ms, used, used}
+		     : (struct prealloc_watch){w->since_ms, (int32_t)low, (int32_t)high};
 }
 
 enum memory_class prealloc_classify(
@@ -97,19 +93,7 @@ static int64_t kept_mib(const struct history *h, const struct prealloc_state *st
 	if (!state->owns_device && state->allocated_mib > 0) {
 		return state->allocated_mib;
 	}
-	if (used < 0) {
-		used = history_peak(h, now_ms);
-	}
-	return used > 0 ? used : 0;
-}
-
-/* All but the pool, and of the pool what it uses at its fullest with some room. Whoever is told
- * only a part of its share for both gets a share of which they are that part. */
-static int64_t app_mib(const struct history_pool *pool, int32_t part_percent)
-{
-	int64_t part = (pool->use_mib * (100 + KV_HEADROOM) + 99) / 100;
-	int64_t need = pool->rest_mib + (part > FLOOR_MIB ? part : FLOOR_MIB);
-	return part_percent > 0 ? (need * 100 + part_percent - 1) / part_percent : need;
+	return larger_of(used < 0 ? history_peak(h, now_ms) : used, 0);
 }
 
 /* Why its gauges do not say what it needs; PREALLOC_BY_APP: they do. */
@@ -136,7 +120,7 @@ static struct prealloc_need told_need(
 	if (told <= 0 || peak < 0) {
 		return (struct prealloc_need){PREALLOC_NOT, 0};
 	}
-	return (struct prealloc_need){PREALLOC_TOLD, peak < told ? peak : told};
+	return (struct prealloc_need){PREALLOC_TOLD, smaller_of(peak, told)};
 }
 
 struct prealloc_need prealloc_need(const struct sizing *s, const struct history *h,
@@ -158,6 +142,11 @@ struct prealloc_need prealloc_need(const struct sizing *s, const struct history 
 	if (by != PREALLOC_BY_APP) {
 		return (struct prealloc_need){by, kept};
 	}
-	int64_t need = app_mib(&pool, state->part_percent);
-	return (struct prealloc_need){by, pool.starved && need < kept ? kept : need};
+	/* All but the pool, and of the pool what it uses at its fullest with some room. Whoever is
+	 * told only a part of its share for both gets a share of which they are that part. */
+	int64_t part = (pool.use_mib * (100 + KV_HEADROOM) + 99) / 100;
+	int64_t need = pool.rest_mib + larger_of(part, FLOOR_MIB);
+	int32_t percent = state->part_percent;
+	need = percent > 0 ? (need * 100 + percent - 1) / percent : need;
+	return (struct prealloc_need){by, pool.starved ? larger_of(need, kept) : need};
 }

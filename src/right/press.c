@@ -47,14 +47,9 @@ void press_take(struct press *p, const struct press_look *look)
 	p->waits = (uint16_t)(p->waits | (waits ? bit : 0));
 }
 
-static uint32_t minutes_set(uint32_t bits)
-{
-	return (uint32_t)__builtin_popcount(bits);
-}
-
 static bool is_most(uint32_t bits, uint32_t minutes)
 {
-	return minutes_set(bits) * 100 >= minutes * SATURATED_PERCENT;
+	return (uint32_t)__builtin_popcount(bits) * 100 >= minutes * SATURATED_PERCENT;
 }
 
 enum press_verdict press_judge(const struct press *p, int64_t now_ms)

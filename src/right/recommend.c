@@ -1,14 +1,11 @@
 /* From what was measured to a share: need, headroom, step, bounds. */
 #include "right/recommend.h"
 
+#include "base/number.h"
+
 #define FULL_MILLI     1000
 #define MILLI_PERCENT  10
 #define MINUTES_OF_DAY 1440
-
-static int64_t to_step(int64_t value, int64_t step)
-{
-	return step > 0 ? (value + step - 1) / step * step : value;
-}
 
 static int64_t with_headroom(int64_t value, int32_t percent)
 {
@@ -72,8 +69,8 @@ static int64_t upper_of(int64_t target, int64_t minutes)
 /* Whole percent to milli-GPU, up to the next step. The last step may end beyond the GPU. */
 static int64_t percent_to_milli(int64_t percent, int32_t headroom, const struct sizing *s)
 {
-	int64_t step = (int64_t)(s->step_percent > 0 ? s->step_percent : 1) * MILLI_PERCENT;
-	return to_step(with_headroom(percent * MILLI_PERCENT, headroom), step);
+	int64_t step = larger_of(s->step_percent, 1) * MILLI_PERCENT;
+	return rounded_up(with_headroom(percent * MILLI_PERCENT, headroom), step);
 }
 
 static void recommend_compute(const struct recommend_ask *ask, struct recommend_answer *a)
@@ -92,9 +89,8 @@ static void recommend_compute(const struct recommend_ask *ask, struct recommend_
 	a->usage.p50_percent = median;
 	a->usage.target_percent = used;
 	a->uncapped.milli = percent_to_milli(a->fast ? recent : used, s->headroom_percent, s);
-	if (s->whole_from_p50_percent > 0 && median >= s->whole_from_p50_percent &&
-		a->uncapped.milli < FULL_MILLI) {
-		a->uncapped.milli = FULL_MILLI;
+	if (s->whole_from_p50_percent > 0 && median >= s->whole_from_p50_percent) {
+		a->uncapped.milli = larger_of(a->uncapped.milli, FULL_MILLI);
 	}
 	a->target.milli = clamp_with_cap(a->uncapped.milli, &bounds, &a->compute_capped);
 	a->lower.milli = clamp_to_bounds(percent_to_milli(median, 0, s), &bounds);
@@ -103,17 +99,6 @@ static void recommend_compute(const struct recommend_ask *ask, struct recommend_
 }
 
 /* --- memory --- */
-
-static int64_t need_of(const struct recommend_ask *ask, struct recommend_answer *a)
-{
-	const struct sizing *s = ask->sizing;
-	struct prealloc_need need = prealloc_need(s, ask->history, &ask->prealloc, ask->now_ms);
-	a->memory_by = need.by;
-	if (need.by != PREALLOC_NOT) {
-		return need.mib;
-	}
-	return with_headroom(a->usage.peak_mib, s->mem_headroom_percent);
-}
 
 static void recommend_memory(const struct recommend_ask *ask, struct recommend_answer *a)
 {
@@ -125,14 +110,18 @@ static void recommend_memory(const struct recommend_ask *ask, struct recommend_a
 	}
 	a->usage.memory_known = true;
 	a->usage.peak_mib = peak;
-	int64_t need = need_of(ask, a);
-	if (need <= 0 && a->memory_by != PREALLOC_NOT) {
+	struct prealloc_need ahead = prealloc_need(s, ask->history, &ask->prealloc, ask->now_ms);
+	int64_t need = ahead.mib;
+	a->memory_by = ahead.by;
+	if (ahead.by == PREALLOC_NOT) {
+		need = with_headroom(peak, s->mem_headroom_percent);
+	} else if (need <= 0) {
 		return;
 	}
-	a->uncapped.mib = to_step(need, s->step_mem_mib);
+	a->uncapped.mib = rounded_up(need, s->step_mem_mib);
 	a->target.mib = clamp_with_cap(a->uncapped.mib, &bounds, &a->memory_capped);
 	a->lower.mib =
-		clamp_to_bounds(to_step(peak < need ? peak : need, s->step_mem_mib), &bounds);
+		clamp_to_bounds(rounded_up(smaller_of(peak, need), s->step_mem_mib), &bounds);
 	a->upper.mib = clamp_to_bounds(upper_of(a->target.mib, ask->facts.mem_minutes), &bounds);
 }
 
