@@ -18,7 +18,7 @@
 #include "model/pod.h"
 #include "model/policy.h"
 #include "model/reason.h"
-#include "owner/owner.h"
+#include "owner/groups.h"
 
 /* Every policy of the cluster, in any order; built-in ones are known here and not part of it. */
 struct policy_set {
@@ -37,6 +37,8 @@ struct policy_subject {
 };
 /* By what the pod alone tells. */
 struct policy_subject policy_subject_of(const struct pod *pod, const struct namespace *ns);
+/* And by the workload whose pod it is. */
+void policy_subject_in(struct policy_subject *who, const struct workload *w);
 
 enum policy_source {
 	POLICY_FROM_ANNOTATION,

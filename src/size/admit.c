@@ -136,12 +136,6 @@ static bool scheduler_is_allowed(const struct admit_input *in)
 	return false;
 }
 
-static const char *gang_of(const struct admit_input *in)
-{
-	const char *gang = admit_gang(in->pod, in->basic_group);
-	return gang == NULL && in->in_group ? "a group annotation" : gang;
-}
-
 static bool is_bare(const struct pod *p)
 {
 	return p->owner.kind == NULL && p->owner.uid == NULL;
@@ -180,9 +174,9 @@ static enum reason pod_refusal(const struct admit_input *in, struct admit_verdic
 	if (p->too_complex) {
 		return REASON_TOO_COMPLEX;
 	}
-	const char *gang = gang_of(in);
-	if (gang != NULL) {
-		return reason_named(&v->facts, REASON_GANG, gang);
+	const char *gang = admit_gang(p, in->basic_group);
+	if (gang != NULL || in->in_group) {
+		return reason_named(&v->facts, REASON_GANG, text_or(gang, "a group annotation"));
 	}
 	return judge_managed(p, v);
 }
@@ -361,23 +355,15 @@ static enum reason judge_cluster(const struct admit_input *in, struct admit_verd
 				      : REASON_NONE;
 }
 
-static struct policy_subject admit_subject(const struct admit_input *in)
-{
-	struct policy_subject who = policy_subject_of(in->pod, in->ns);
-	if (in->workload != NULL) {
-		who.owner = in->workload->top;
-		who.type = in->workload->type;
-		who.group_policy = in->workload->policy;
-	}
-	return who;
-}
-
 struct admit_verdict admit_judge(const struct admit_input *in)
 {
 	static enum reason (*const groups[])(const struct admit_input *in,
 		struct admit_verdict *v) = {judge_will, pod_refusal, judge_containers,
 		judge_gpu_container, judge_cluster, judge_value, judge_places, judge_now};
-	struct policy_subject who = admit_subject(in);
+	struct policy_subject who = policy_subject_of(in->pod, in->ns);
+	if (in->workload != NULL) {
+		policy_subject_in(&who, in->workload);
+	}
 	struct admit_verdict v = {.choice = policy_choose(&in->policies, &who),
 		.ask = ask_read(in->pod, in->ns),
 		.reason = REASON_NONE};

@@ -65,12 +65,6 @@ static struct view last_part(struct view path)
 	return path;
 }
 
-static bool is_python(struct view program)
-{
-	struct view name = last_part(program);
-	return view_starts_with(name, "python");
-}
-
 static bool runs_module(const struct words *w, const struct server *s)
 {
 	uint32_t i = 1;
@@ -94,10 +88,11 @@ static bool starts_server(const struct words *w, const struct server *s)
 	if (w->count == 0 || w->ends) {
 		return false;
 	}
-	if (is_python(w->items[0])) {
+	struct view program = last_part(w->items[0]);
+	if (view_starts_with(program, "python")) {
 		return runs_module(w, s);
 	}
-	return view_equals(last_part(w->items[0]), s->program) && w->count > 1 &&
+	return view_equals(program, s->program) && w->count > 1 &&
 	       view_equals(w->items[1], "serve");
 }
 

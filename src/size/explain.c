@@ -193,15 +193,6 @@ static const char *const templates[REASON_COUNT] = {
 		"left whole: the pod, or what would have to be written on it, is too large",
 };
 
-static bool sentence_put_number(struct str *out, int64_t n)
-{
-	if (n <= 0) {
-		return false;
-	}
-	str_append_format(out, "%lld", (long long)n);
-	return true;
-}
-
 /* Whole characters only: a cut in the middle of one would not be UTF-8 any more. */
 static size_t cut_at(const char *text, size_t max)
 {
@@ -240,7 +231,7 @@ static size_t put_control(struct str *out, const char *text)
 	return 0;
 }
 
-static bool sentence_put_text(struct str *out, const char *text)
+bool explain_text(struct str *out, const char *text)
 {
 	if (text_empty(text)) {
 		return false;
@@ -262,17 +253,12 @@ static bool sentence_put_text(struct str *out, const char *text)
 	return true;
 }
 
-bool explain_text(struct str *out, const char *text)
-{
-	return sentence_put_text(out, text);
-}
-
 void explain_filled(struct str *out, const char *template, const char *const texts[])
 {
 	const char *hole;
 	for (; (hole = strstr(template, "{}")) != NULL; template = hole + 2) {
 		str_append(out, template, (size_t)(hole - template));
-		(void)sentence_put_text(out, *texts++);
+		(void)explain_text(out, *texts++);
 	}
 	str_append_text(out, template);
 }
@@ -283,7 +269,7 @@ static bool put_quoted(struct str *out, const char *text)
 		return false;
 	}
 	str_append_char(out, '"');
-	(void)sentence_put_text(out, text);
+	(void)explain_text(out, text);
 	str_append_char(out, '"');
 	return true;
 }
@@ -353,7 +339,7 @@ static bool put_claim(struct str *out, const struct volume_claim *c)
 		return false;
 	}
 	str_append_text(out, "claim ");
-	(void)sentence_put_text(out, c->name);
+	(void)explain_text(out, c->name);
 	str_append_format(out, " %s", states[c->state]);
 	return true;
 }
@@ -366,30 +352,32 @@ static bool sentence_put_word(
 		int64_t number;
 	} numbers[] = {{"count", f->count}, {"limit", f->limit}, {"waited", f->waited_s},
 		{"asked", f->asked_s}, {"next", f->next_s}};
-	bool room = view_equals(word, "limit") && reason == REASON_SHORT_GPUS;
 	const struct {
 		const char *word;
 		const char *text;
 	} texts[] = {{"name", f->name}, {"gpu", f->gpu}, {"node", f->best_node},
 		{"expected", f->expected}, {"refuser", f->refuser}};
-	if (room && f->limit == 0) {
-		/* None at all is an answer too. */
-		str_append_text(out, "none");
+	if (view_equals(word, "limit") && reason == REASON_SHORT_GPUS && f->limit == 0) {
+		str_append_text(out, "none"); /* that is an answer too */
 		return true;
 	}
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-		if (view_equals(word, numbers[i].word)) {
-			return sentence_put_number(out, numbers[i].number);
+		if (!view_equals(word, numbers[i].word)) {
+			continue;
 		}
+		if (numbers[i].number > 0) {
+			str_append_format(out, "%lld", (long long)numbers[i].number);
+		}
+		return numbers[i].number > 0;
 	}
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		if (view_equals(word, texts[i].word)) {
-			return sentence_put_text(out, texts[i].text);
+			return explain_text(out, texts[i].text);
 		}
 	}
 	if (view_equals(word, "value")) {
 		return reason == REASON_BAD_VALUE ? put_quoted(out, f->value)
-						  : sentence_put_text(out, f->value);
+						  : explain_text(out, f->value);
 	}
 	if (view_equals(word, "want")) {
 		return put_share(out, f->want_milli, f->want_mib);
@@ -467,7 +455,7 @@ void explain_clamped(
 	(void)put_share(out, given->want_milli, given->want_mib);
 	bool named = !text_empty(given->name);
 	str_append_text(out, named ? ", the bounds of GPUPolicy " : ", the least that one CUDA");
-	(void)sentence_put_text(out, named ? given->name : "");
+	(void)explain_text(out, named ? given->name : "");
 	str_append_text(out, named ? " and of one CUDA context" : " context takes");
 }
 
@@ -482,15 +470,15 @@ void explain_in_the_way(struct str *out, const struct explain_way *way, uint32_t
 	uint32_t named = way->shares < names_max ? way->shares : names_max;
 	str_append_format(out, "waits for %lld whole GPU%s; on ", (long long)way->gpus,
 		way->gpus == 1 ? "" : "s");
-	(void)sentence_put_text(out, way->node);
+	(void)explain_text(out, way->node);
 	str_append_format(out,
 		", the node nearest to it, %u share%s on GPUs %s in the way: ", way->shares,
 		way->shares == 1 ? "" : "s", way->shares == 1 ? "is" : "are");
 	for (uint32_t i = 0; i < named; i++) {
 		str_append_text(out, i > 0 ? ", " : "");
-		(void)sentence_put_text(out, way->names[i].ns);
+		(void)explain_text(out, way->names[i].ns);
 		str_append_char(out, '/');
-		(void)sentence_put_text(out, way->names[i].name);
+		(void)explain_text(out, way->names[i].name);
 	}
 	if (way->shares > named) {
 		str_append_format(out, " and %u more", way->shares - named);
@@ -534,11 +522,9 @@ void explain_no_mps(struct str *out, const char *policy, const char *level, bool
 void explain_debugged(struct str *out, const char *container, const char *gpu_in)
 {
 	explain_filled(out,
-		gpu_in != NULL ? "container {} sees no GPU: NVIDIA_VISIBLE_DEVICES is void in what "
-				 "is added to a pod that shares one; run nvidia-smi in its "
-				 "container {} (kubectl exec -c)"
-			       : "container {} sees no GPU: NVIDIA_VISIBLE_DEVICES is void in what "
-				 "is added to a pod that shares one; run nvidia-smi in its "
-				 "container (kubectl exec -c)",
-		(const char *const[]){container, gpu_in});
+		"container {} sees no GPU: NVIDIA_VISIBLE_DEVICES is void in what is added to a "
+		"pod that shares one; run nvidia-smi in its container",
+		(const char *const[]){container});
+	explain_filled(out, gpu_in != NULL ? " {} (kubectl exec -c)" : " (kubectl exec -c)",
+		(const char *const[]){gpu_in});
 }

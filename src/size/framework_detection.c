@@ -54,18 +54,13 @@ static const struct {
 	{"TensorFlow", HINT_WEAK, "TF_CPP_"},
 };
 
-static bool ends_word(const char *text, size_t at, size_t n)
-{
-	return (at == 0 || !isalnum((unsigned char)text[at - 1])) &&
-	       !isalpha((unsigned char)text[at + n]);
-}
-
 static bool has_hint(const char *text, const char *hint, bool whole_word)
 {
 	size_t n = strlen(hint);
 	const char *at = text;
 	while ((at = strcasestr(at, hint)) != NULL && (size_t)(at - text) < SCAN_MAX) {
-		if (!whole_word || ends_word(text, (size_t)(at - text), n)) {
+		bool begins = at == text || !isalnum((unsigned char)at[-1]);
+		if (!whole_word || (begins && !isalpha((unsigned char)at[n]))) {
 			return true;
 		}
 		at++;
@@ -174,19 +169,16 @@ static bool script_names(const char *text, const char *option)
 	return has_hint(text, option, false) || has_hint(text, spelled, false);
 }
 
-static bool word_names(const char *word, const char *option)
-{
-	char name[OPTION_MAX];
-	bool shortened = option_name(word, name) && strncmp(option, name, strlen(name)) == 0;
-	return shortened || script_names(word, option);
-}
-
 static const char *pin_of(const struct container *c, const struct framework *f)
 {
+	char word[OPTION_MAX];
 	for (size_t i = 0; f->options[i] != NULL; i++) {
+		const char *option = f->options[i];
 		for (uint32_t k = 0; k < c->arg_count; k++) {
-			if (word_names(c->args[k], f->options[i])) {
-				return f->options[i];
+			bool shortened = option_name(c->args[k], word) &&
+					 strncmp(option, word, strlen(word)) == 0;
+			if (shortened || script_names(c->args[k], option)) {
+				return option;
 			}
 		}
 	}

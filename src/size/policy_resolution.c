@@ -59,6 +59,13 @@ struct policy_subject policy_subject_of(const struct pod *pod, const struct name
 		.type = owner_work_of(pod, &top)};
 }
 
+void policy_subject_in(struct policy_subject *who, const struct workload *w)
+{
+	who->owner = w->top;
+	who->type = w->type;
+	who->group_policy = w->policy;
+}
+
 bool policy_selects(const struct policy *p, const struct policy_subject *who)
 {
 	if (!p->has_selector) {
@@ -89,20 +96,19 @@ static const struct policy *best_selected(
 	const struct policy_set *set, const struct policy_subject *who, bool *ret_conflict)
 {
 	const struct policy *best = NULL;
-	bool conflict = false;
+	*ret_conflict = false;
 	for (uint32_t i = 0; i < set->count; i++) {
 		const struct policy *p = set->items[i];
 		if (!policy_selects(p, who)) {
 			continue;
 		}
 		if (best == NULL || ranks_before(p, best)) {
-			conflict = best != NULL && best->priority == p->priority;
+			*ret_conflict = best != NULL && best->priority == p->priority;
 			best = p;
 		} else if (p->priority == best->priority) {
-			conflict = true;
+			*ret_conflict = true;
 		}
 	}
-	*ret_conflict = conflict;
 	return best;
 }
 
@@ -128,76 +134,49 @@ static const struct policy *policy_named(const struct policy_set *set, const cha
 	return policy_builtin_named(name);
 }
 
-/* The value of KEY on the pod or, failing that, of default-KEY on the namespace. */
-struct found {
-	const char *key;
-	const char *value; /* NULL: neither has it */
-};
-
-static struct found found_note(const struct pairs *notes, const char *key)
+static bool parse_mode(const char *value, struct policy_choice *c)
 {
-	return (struct found){key, notes != NULL ? pairs_get(notes, key) : NULL};
+	return policy_mode_parse(value, &c->mode);
 }
 
-static void report(struct policy_choice *c, struct found f, const char *expected)
+static bool parse_exclude(const char *value, struct policy_choice *c)
 {
-	if (c->bad_count < POLICY_BAD_MAX) {
-		c->bad[c->bad_count++] = (struct bad_note){f.key, f.value, expected};
-	}
+	c->excluded = text_equals(value, "true");
+	return c->excluded || text_equals(value, "false");
 }
 
-static bool choose_mode(struct policy_choice *c, struct found f)
+/* An annotation; false: it is not there, or cannot be read, and counts for nothing. */
+static bool read_note(struct policy_choice *c, const struct pairs *notes, const char *key,
+	const char *expected, bool (*parse)(const char *value, struct policy_choice *c))
 {
-	if (f.value == NULL) {
-		return false;
+	const char *value = notes != NULL ? pairs_get(notes, key) : NULL;
+	bool read = value != NULL && parse(value, c);
+	if (value != NULL && !read && c->bad_count < POLICY_BAD_MAX) {
+		c->bad[c->bad_count++] = (struct bad_note){key, value, expected};
 	}
-	if (!policy_mode_parse(f.value, &c->mode)) {
-		report(c, f, "Recommend, Automate or Disabled");
-		return false;
-	}
-	return true;
-}
-
-static bool read_exclude(struct policy_choice *c, struct found f)
-{
-	if (f.value == NULL) {
-		return false;
-	}
-	bool yes = text_equals(f.value, "true");
-	if (!yes && !text_equals(f.value, "false")) {
-		report(c, f, "\"true\" or \"false\"");
-		return false;
-	}
-	c->excluded = yes;
-	return true;
-}
-
-static void choose_by_name(const struct policy_set *set, const char *name,
-	enum policy_source source, struct policy_choice *c)
-{
-	c->policy = policy_named(set, name);
-	c->source = source;
-	if (c->policy == NULL) {
-		c->reason = REASON_POLICY_NOT_FOUND;
-		c->missing = name;
-	}
+	return read;
 }
 
 static void choose_policy(const struct policy_set *set, const struct policy_subject *who,
 	const struct pairs *defaults, struct policy_choice *c)
 {
-	const char *name = pairs_get(who->notes, NOTE_POLICY);
-	if (name != NULL) {
-		choose_by_name(set, name, POLICY_FROM_ANNOTATION, c);
-		return;
-	}
-	name = defaults != NULL ? pairs_get(defaults, NOTE_DEFAULT "policy") : NULL;
-	if (name != NULL) {
-		choose_by_name(set, name, POLICY_FROM_NAMESPACE, c);
-		return;
-	}
-	if (who->group_policy != NULL) {
-		choose_by_name(set, who->group_policy, POLICY_FROM_GROUP, c);
+	const struct {
+		const char *name;
+		enum policy_source source;
+	} named[] = {{pairs_get(who->notes, NOTE_POLICY), POLICY_FROM_ANNOTATION},
+		{defaults != NULL ? pairs_get(defaults, NOTE_DEFAULT "policy") : NULL,
+			POLICY_FROM_NAMESPACE},
+		{who->group_policy, POLICY_FROM_GROUP}};
+	for (size_t i = 0; i < COUNT_OF(named); i++) {
+		if (named[i].name == NULL) {
+			continue;
+		}
+		c->policy = policy_named(set, named[i].name);
+		c->source = named[i].source;
+		if (c->policy == NULL) {
+			c->reason = REASON_POLICY_NOT_FOUND;
+			c->missing = named[i].name;
+		}
 		return;
 	}
 	c->source = POLICY_FROM_SELECTOR;
@@ -226,11 +205,13 @@ struct policy_choice policy_choose(const struct policy_set *set, const struct po
 	if (c.policy != NULL) {
 		c.sizing = policy_sizing(c.policy, who->type);
 	}
-	if (!choose_mode(&c, found_note(who->notes, NOTE_MODE))) {
-		(void)choose_mode(&c, found_note(defaults, NOTE_DEFAULT "mode"));
+	static const char modes[] = "Recommend, Automate or Disabled";
+	if (!read_note(&c, who->notes, NOTE_MODE, modes, parse_mode)) {
+		(void)read_note(&c, defaults, NOTE_DEFAULT "mode", modes, parse_mode);
 	}
-	if (!read_exclude(&c, found_note(who->notes, NOTE_EXCLUDE))) {
-		(void)read_exclude(&c, found_note(defaults, NOTE_DEFAULT "exclude"));
+	static const char yes_or_no[] = "\"true\" or \"false\"";
+	if (!read_note(&c, who->notes, NOTE_EXCLUDE, yes_or_no, parse_exclude)) {
+		(void)read_note(&c, defaults, NOTE_DEFAULT "exclude", yes_or_no, parse_exclude);
 	}
 	return c;
 }

@@ -179,27 +179,24 @@ static bool past_container_index(const struct past *p, const char *name, uint32_
 	return false;
 }
 
-static bool feed_is_of(const struct past_feed *f, const struct metered *m, uint32_t container)
-{
-	return f->container == container && f->estimated == m->estimated &&
-	       text_equals(f->pod, m->pod) && text_equals(f->basis, text_or(m->basis, ""));
-}
-
 /* Series come one after another, so it is mostly the last one. */
 static uint32_t find_feed(struct past *p, const struct metered *m, uint32_t container)
 {
 	for (size_t i = p->feeds.count; i-- > 0;) {
-		if (feed_is_of(&p->feeds.items[i], m, container)) {
+		const struct past_feed *f = &p->feeds.items[i];
+		if (f->container == container && f->estimated == m->estimated &&
+			text_equals(f->pod, m->pod) &&
+			text_equals(f->basis, text_or(m->basis, ""))) {
 			return (uint32_t)i;
 		}
 	}
 	if (p->feeds.count >= FEEDS_MAX) {
 		return UINT32_MAX;
 	}
-	struct past_feed f = {
+	struct past_feed made = {
 		.pod = xstrdup(m->pod), .container = container, .estimated = m->estimated};
-	snprintf(f.basis, sizeof f.basis, "%s", text_or(m->basis, ""));
-	VEC_PUSH(&p->feeds, f);
+	snprintf(made.basis, sizeof made.basis, "%s", text_or(m->basis, ""));
+	VEC_PUSH(&p->feeds, made);
 	return (uint32_t)p->feeds.count - 1;
 }
 

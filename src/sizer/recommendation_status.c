@@ -246,14 +246,15 @@ static void say_rollouts(const struct status *s)
 
 static void say_applied(const struct status *s)
 {
+	uint32_t memory_stays = s->x->resizes[SHARE_MEMORY_STAYS];
 	bool all = s->r->pods.total > 0 && s->r->pods.up_to_date == s->r->pods.total;
 	struct sentence say = {"Applied", "Every pod has the target."};
-	if (!all && resize_counts_waiting(s->x) > 0) {
+	if (!all && memory_stays > 0) {
 		say = (struct sentence){"MemoryStays",
 			arena_printf(s->a,
 				"%u of its pods keep the memory that their framework took "
 				"when it started, until they are replaced.",
-				resize_counts_waiting(s->x))};
+				memory_stays)};
 	} else if (!all) {
 		say = (struct sentence){"PodsDiffer", why_differs(s)};
 	}

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "model/mirror.h"
 
 #include "recommendation_status.h"
@@ -58,17 +59,6 @@ static void told_set(struct sizer *s, struct sized_workload *x, const struct rec
 
 /* --- the watch --- */
 
-/* After a start: when it was measured last; 0: nobody knows. */
-static int64_t last_heard(const struct recommendation *r)
-{
-	int64_t last = r->created_ms;
-	for (uint32_t i = 0; i < r->container_count; i++) {
-		int64_t one = r->containers[i].usage.last_sample_ms;
-		last = one > last ? one : last;
-	}
-	return last;
-}
-
 static bool recommendation_set(struct sizer *s, const struct recommendation *r)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 512};
@@ -81,8 +71,11 @@ static bool recommendation_set(struct sizer *s, const struct recommendation *r)
 		return false;
 	}
 	x->row.mark = s->tracking.workloads.mark;
-	if (x->seen_ms == 0) {
-		x->seen_ms = last_heard(r);
+	if (x->seen_ms == 0) { /* after a start: when it was measured last; 0: nobody knows */
+		x->seen_ms = r->created_ms;
+		for (uint32_t i = 0; i < r->container_count; i++) {
+			x->seen_ms = larger_of(x->seen_ms, r->containers[i].usage.last_sample_ms);
+		}
 	}
 	told_set(s, x, r);
 	return true;

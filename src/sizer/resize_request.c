@@ -100,17 +100,6 @@ void resize_counts_add(const struct sizer_port *engine, struct sized_pod *p)
 	}
 }
 
-uint32_t resize_counts_waiting(const struct sized_workload *x)
-{
-	return x->resizes[SHARE_MEMORY_STAYS];
-}
-
-static const char *who_else(const struct sized_workload *x, struct arena *a)
-{
-	uint32_t others = x->resizes[SHARE_NO_ROOM] + x->resizes[SHARE_QUOTA] - 1;
-	return others == 0 ? "" : arena_printf(a, " and %u more of its pods", others);
-}
-
 bool resize_blocker(const struct sized_workload *x, const struct decision *d, struct arena *a,
 	struct sentence *ret)
 {
@@ -124,13 +113,16 @@ bool resize_blocker(const struct sized_workload *x, const struct decision *d, st
 	d->config->engine.resize_status(d->config->engine.data, p->uid, &fate);
 	bool quota = p->resize_status == SHARE_QUOTA;
 	const char *by = fate.state == p->resize_status ? text_or(fate.blocker, "?") : "?";
+	uint32_t others = x->resizes[SHARE_NO_ROOM] + x->resizes[SHARE_QUOTA] - 1;
 	ret->reason = quota ? "Quota" : "NoRoomOnGPU";
 	ret->message = arena_printf(a,
 		"%s%s should have %lld%% and %s: %s %s %s. What it has stays; it is tried again as "
 		"soon as something changes there, and %s.",
-		world_pod_name(wp), who_else(x, a), (long long)((p->requested.milli + 5) / 10),
-		memory_format(p->requested.mib, memory), quota ? "the ResourceQuota" : "its GPU",
-		by, quota ? "has no room for it" : "has no room for it, or gives nobody more",
+		world_pod_name(wp),
+		others == 0 ? "" : arena_printf(a, " and %u more of its pods", others),
+		(long long)((p->requested.milli + 5) / 10), memory_format(p->requested.mib, memory),
+		quota ? "the ResourceQuota" : "its GPU", by,
+		quota ? "has no room for it" : "has no room for it, or gives nobody more",
 		roll_again(d->config->round_ms, a));
 	return true;
 }

@@ -13,7 +13,4 @@ void resize_counts_add(const struct sizer_port *engine, struct sized_pod *p);
 /* What keeps a tenant from its target where it runs. False: nothing. */
 bool resize_blocker(const struct sized_workload *x, const struct decision *d, struct arena *a,
 	struct sentence *ret);
-/* Tenants whose memory waits for another pod. */
-uint32_t resize_counts_waiting(const struct sized_workload *x);
-
 #endif

@@ -84,9 +84,7 @@ static bool choose_workload_policy(
 	struct policy_subject who =
 		policy_subject_of(&pod, n != NULL && n->known ? &n->noun : NULL);
 	workload_of(s->config.groups, s->config.owners, &pod, &s->scratch, &w);
-	who.owner = w.top;
-	who.type = w.type;
-	who.group_policy = w.policy;
+	policy_subject_in(&who, &w);
 	x->type = (uint8_t)w.type;
 	x->retention_s = w.retention_s;
 	devices_unpin(&pod, &s->scratch, &anew);
@@ -145,13 +143,6 @@ static struct share shown_whole(
 		     : (struct share){0, 0};
 }
 
-/* The GPU that its pods have, as far as that is known. */
-static struct share whole_gpu_share(const struct supply *supply, const struct sized_container *c)
-{
-	int64_t has = c->tally.whole ? c->tally.original.mib : 0;
-	return (struct share){FULL_MILLI, has > 0 ? has : devices_largest(&supply->devices)};
-}
-
 /* Its conversion was undone, and is not tried again yet. */
 static bool is_undone(struct sized_container *c, int64_t now_ms)
 {
@@ -191,21 +182,15 @@ static void keep_decision(struct sized_container *c, const struct history_facts 
 	c->held_memory = held->memory;
 }
 
-/* A person's bounds hold at once, for they are no saving: admission and the engine give no share
- * beyond them, and a share that no pod can have would be asked for for ever. */
-static void bound_to_policy(struct sized_container *c, const struct decision *d)
-{
-	int64_t context = d->config->admission.context_mib;
-	int64_t least = c->fills ? framework_least_mib(context) : context;
-	policy_bound_share(d->choice.policy, least, &c->in_force.milli, &c->in_force.mib);
-}
-
 static void decide_container(const struct supply *supply, struct sized_workload *x,
 	struct sized_container *c, struct decision *d)
 {
 	const struct sizing *sizing = &d->choice.sizing;
 	const struct share base = healing_base(x, c, sizing);
-	const struct share all = whole_gpu_share(supply, c);
+	/* The GPU that its pods have, as far as that is known. */
+	int64_t has_mib = c->tally.whole ? c->tally.original.mib : 0;
+	const struct share all = {
+		FULL_MILLI, has_mib > 0 ? has_mib : devices_largest(&supply->devices)};
 	const struct share before = c->converted ? c->in_force : all;
 	history_fit(c->history, sizing, d->now_ms);
 	c->fitted = true;
@@ -238,8 +223,14 @@ static void decide_container(const struct supply *supply, struct sized_workload 
 		c->converted = !undone;
 		c->in_force = healing_step(x, c, d, &held.target);
 		healing_shrunk(c, &before, d->now_ms); /* what we took away, and not a person */
+		/* A person's bounds hold at once, for they are no saving: admission and the engine
+		 * give no share beyond them, and a share that no pod can have would be asked for
+		 * for ever. */
+		int64_t context = d->config->admission.context_mib;
 		if (c->converted) {
-			bound_to_policy(c, d);
+			policy_bound_share(d->choice.policy,
+				c->fills ? framework_least_mib(context) : context,
+				&c->in_force.milli, &c->in_force.mib);
 		}
 	} else {
 		c->in_force = shown_whole(&all, &answer.target, held.compute.why);

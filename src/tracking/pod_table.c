@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "tracking/workload_table.h"
 #include "world/world.h"
 
@@ -77,7 +78,7 @@ int64_t pods_sampled_ms(const struct sized_pod *p)
 {
 	int64_t last_ms = 0;
 	for (uint8_t i = 0; i < p->feed_count; i++) {
-		last_ms = p->feeds[i].feed.last_ms > last_ms ? p->feeds[i].feed.last_ms : last_ms;
+		last_ms = larger_of(last_ms, p->feeds[i].feed.last_ms);
 	}
 	return last_ms;
 }
@@ -120,8 +121,5 @@ bool pods_wait_in_vain(const struct sized_pod *p, const struct world_pod *wp)
 
 int64_t pods_ready_ms(const struct sized_pod *p, const struct world_gpu *g, int64_t now_ms)
 {
-	if (!g->ready) {
-		return 0;
-	}
-	return p->ready_ms != 0 ? p->ready_ms : now_ms;
+	return !g->ready ? 0 : p->ready_ms != 0 ? p->ready_ms : now_ms;
 }

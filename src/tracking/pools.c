@@ -27,27 +27,6 @@ static int64_t process_memory_mib(const struct sized_pod *p, const struct app_ga
 									      : METERED_ABSENT;
 }
 
-/* Pods of one owner and of one source: what they use can be compared. */
-static uint32_t print_of(const struct sized_pod *p, const struct sizer_use *use, bool in_bytes)
-{
-	uint64_t of[] = {p->set, use->app->print, (uint64_t)use->app->engine, (uint64_t)use->source,
-		in_bytes};
-	uint64_t hash = hash_bytes(of, sizeof of, 0);
-	return (uint32_t)(hash ^ hash >> 32);
-}
-
-static void take_pool_size(struct history_pool_sample *s, const struct app_gauges *app)
-{
-	if (app->several) {
-		return;
-	}
-	s->units = app->pool_units;
-	s->in_bytes = app->pool_bytes;
-	if (s->units == METERED_ABSENT && s->in_bytes != METERED_ABSENT) {
-		s->units = s->in_bytes;
-	}
-}
-
 /* A counter that is lower than it was began anew, with its process. */
 static void look_at_preemptions(struct sized_feed *f, const struct app_gauges *app, int64_t now_ms)
 {
@@ -67,17 +46,22 @@ void pools_take(struct sized_pod *p, const struct sizer_use *use, int64_t now_ms
 	if (!pools_told(app) || p->feed_count != 1 || !p->feeds[0].container->fitted) {
 		return;
 	}
+	int64_t in_bytes = app->several ? METERED_ABSENT : app->pool_bytes;
+	int64_t units = app->several ? METERED_ABSENT : app->pool_units;
+	/* Pods of one owner and of one source: what they use can be compared. */
+	uint64_t of[] = {p->set, app->print, (uint64_t)app->engine, (uint64_t)use->source,
+		in_bytes != METERED_ABSENT};
+	uint64_t hash = hash_bytes(of, sizeof of, 0);
 	struct history_pool_sample sample = {
+		.print = (uint32_t)(hash ^ hash >> 32),
 		.engine = (uint8_t)app->engine,
 		.alike = p->alike,
 		.fixed = app->pool_fixed,
-		.units = METERED_ABSENT,
-		.in_bytes = METERED_ABSENT,
+		.units = units != METERED_ABSENT ? units : in_bytes,
+		.in_bytes = in_bytes,
 		.used = app->kv_used,
 		.mem_mib = process_memory_mib(p, app),
 	};
-	take_pool_size(&sample, app);
-	sample.print = print_of(p, use, sample.in_bytes != METERED_ABSENT);
 	history_take_pool(p->feeds[0].container->history, &sample, now_ms);
 	look_at_preemptions(&p->feeds[0], app, now_ms);
 }
