@@ -15,10 +15,6 @@
 #ifndef HISTORY_HISTORY_H
 #define HISTORY_HISTORY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/fault.h"
 #include "base/str.h"
 #include "model/metered.h"

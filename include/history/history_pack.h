@@ -2,9 +2,6 @@
 #ifndef HISTORY_HISTORY_PACK_H
 #define HISTORY_HISTORY_PACK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/str.h"
 
 struct fault;

@@ -3,9 +3,6 @@
 #ifndef RIGHT_COST_H
 #define RIGHT_COST_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "history/history.h"
 #include "model/recommendation.h"
 

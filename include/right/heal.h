@@ -10,9 +10,6 @@
 #ifndef RIGHT_HEAL_H
 #define RIGHT_HEAL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/recommendation.h"
 #include "model/sizing.h"
 #include "right/press.h"

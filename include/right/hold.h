@@ -8,9 +8,6 @@
 #ifndef RIGHT_HOLD_H
 #define RIGHT_HOLD_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "history/history.h"
 #include "model/recommendation.h"
 #include "model/sizing.h"

@@ -4,9 +4,6 @@
 #ifndef RIGHT_PREALLOC_H
 #define RIGHT_PREALLOC_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "history/history.h"
 #include "history/pool.h"
 #include "model/sizing.h"

@@ -3,9 +3,6 @@
 #ifndef RIGHT_PRESS_H
 #define RIGHT_PRESS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/metered.h"
 
 #define PRESS_FULL_PERCENT 95 /* of its share: a saturated minute */

@@ -10,9 +10,6 @@
 #ifndef RIGHT_RECOMMEND_H
 #define RIGHT_RECOMMEND_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "history/history.h"
 #include "model/recommendation.h"
 #include "model/sizing.h"

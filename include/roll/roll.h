@@ -9,9 +9,6 @@
 #ifndef ROLL_ROLL_H
 #define ROLL_ROLL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/alloc.h"
 #include "model/recommendation.h"
 #include "model/rollout.h"

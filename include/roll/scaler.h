@@ -6,9 +6,6 @@
 #ifndef ROLL_SCALER_H
 #define ROLL_SCALER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/scaler.h"
 
 #define SCALER_QUIET_MS 600000 /* after it changed the number */

@@ -12,9 +12,6 @@
 #ifndef ROLL_SURGE_H
 #define ROLL_SURGE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/surge.h"
 
 #define SURGE_DEADLINE_MS 600000

@@ -2,9 +2,6 @@
 #ifndef ROLL_WINDOW_H
 #define ROLL_WINDOW_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/rollout.h"
 #include "base/zone.h"
 

@@ -6,8 +6,6 @@
 #ifndef ROLLOUTS_MOVES_H
 #define ROLLOUTS_MOVES_H
 
-#include <stdint.h>
-
 #include "base/vec.h"
 #include "tracking/sizer_config.h"
 

@@ -9,9 +9,6 @@
 #ifndef SIZE_ADMIT_H
 #define SIZE_ADMIT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/alloc.h"
 #include "model/framework.h"
 #include "model/mutation.h"

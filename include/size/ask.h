@@ -4,9 +4,6 @@
 #ifndef SIZE_ASK_H
 #define SIZE_ASK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/pod.h"
 #include "model/policy.h"
 #include "size/policy_resolution.h"

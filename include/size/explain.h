@@ -4,9 +4,6 @@
 #ifndef SIZE_EXPLAIN_H
 #define SIZE_EXPLAIN_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/str.h"
 #include "model/gpu.h"
 #include "model/injection.h"

@@ -2,9 +2,6 @@
 #ifndef SIZE_FRAMEWORK_DETECTION_H
 #define SIZE_FRAMEWORK_DETECTION_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/framework.h"
 #include "model/pod.h"
 

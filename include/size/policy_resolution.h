@@ -11,9 +11,6 @@
 #ifndef SIZE_POLICY_RESOLUTION_H
 #define SIZE_POLICY_RESOLUTION_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/str.h"
 #include "model/pod.h"
 #include "model/policy.h"

@@ -5,10 +5,6 @@
 #ifndef SIZER_BILLS_H
 #define SIZER_BILLS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "tracking/bill_groups.h"
 
 struct sizer;

@@ -18,10 +18,6 @@
 #ifndef SIZER_SIZER_H
 #define SIZER_SIZER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "around/around.h"
 #include "model/change.h"
 #include "model/checkpoint.h"

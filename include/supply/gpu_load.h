@@ -2,8 +2,6 @@
 #ifndef SUPPLY_GPU_LOAD_H
 #define SUPPLY_GPU_LOAD_H
 
-#include <stdbool.h>
-
 #include "base/map.h"
 #include "base/vec.h"
 #include "model/gpu.h"

@@ -2,9 +2,6 @@
 #ifndef TRACKING_POOLS_H
 #define TRACKING_POOLS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "history/pool.h"
 #include "right/prealloc.h"
 #include "tracking/sizer_config.h"

@@ -3,10 +3,6 @@
 #ifndef TRACKING_SIZER_CONFIG_H
 #define TRACKING_SIZER_CONFIG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "model/metered.h"
 #include "model/pod.h"
 #include "model/price.h"

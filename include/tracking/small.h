@@ -3,8 +3,6 @@
 #ifndef TRACKING_SMALL_H
 #define TRACKING_SMALL_H
 
-#include <stdint.h>
-
 #include "model/recommendation.h"
 
 struct small_share {

@@ -3,9 +3,6 @@
 #ifndef TRACKING_TALLY_H
 #define TRACKING_TALLY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/recommendation.h"
 
 #include "tracking/heal_record.h"

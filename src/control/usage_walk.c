@@ -1,7 +1,6 @@
 /* Some hundred pods in a turn. */
 #include "usage_walk.h"
 
-#include "sizer/usage_checkpoints.h"
 #include "sizer/workload_pods.h"
 
 /* Pods whose figures are handed on in one turn: some tenths of a millisecond. */

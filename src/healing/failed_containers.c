@@ -8,7 +8,6 @@
 #include "tracking/pod_owner.h"
 #include "tracking/pod_table.h"
 #include "tracking/workload_table.h"
-#include "world/world.h"
 
 /* Two looks of an agent, and an answer: until then nobody knows who took the memory. */
 #define JUDGE_AFTER_MS 5000

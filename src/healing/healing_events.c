@@ -1,7 +1,6 @@
 /* What events tell of healing: when it begins and ends, and what is not healed. */
 #include "healing/healing_events.h"
 
-#include "base/clock.h"
 #include "model/quantity.h"
 
 /* The same is not told again sooner. */

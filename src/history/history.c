@@ -2,7 +2,6 @@
 #include "history/history.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/number.h"
 #include "track.h"

@@ -2,9 +2,6 @@
  * may write a checkpoint: nothing is believed that could not have been written here. */
 #include "history/history_pack.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/alloc.h"
 #include "history/history.h"
 #include "record/record_table.h"

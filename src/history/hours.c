@@ -3,7 +3,6 @@
 #include "hours.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "history/history.h"
 

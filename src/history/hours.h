@@ -4,10 +4,6 @@
 #ifndef HISTORY_HOURS_H
 #define HISTORY_HOURS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "record/pack.h"
 
 #define HOUR_MS	  3600000

@@ -2,7 +2,6 @@
 #include "levels.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* 2^(i/64), 16 bits after the point. Between two of them a line is off by less than 1 in 60000. */
 static const uint32_t powers[65] = {65536, 66250, 66971, 67700, 68438, 69183, 69936, 70698, 71468,

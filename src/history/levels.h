@@ -14,10 +14,6 @@
 #ifndef HISTORY_LEVELS_H
 #define HISTORY_LEVELS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "record/pack.h"
 #include "model/sizing.h"
 

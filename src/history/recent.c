@@ -1,8 +1,6 @@
 /* A ring of the last minutes. */
 #include "recent.h"
 
-#include <string.h>
-
 #include "hours.h"
 
 #define UNIT	     (METERED_FULL / 10000)

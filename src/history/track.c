@@ -2,7 +2,6 @@
 #include "track.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define LEVEL		 (METERED_FULL / LEVELS)
 #define CENSORED_PERCENT 95

@@ -3,12 +3,10 @@
 #include "roll/course.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/number.h"
 #include "base/str.h"
 #include "roll/rollout_explain.h"
-#include "roll/rollout_plan.h"
 
 /* --- what stops a workload --- */
 

@@ -2,12 +2,9 @@
  * under way, is it time, which pod, and how. The first that says no is what people are told. */
 #include "roll/rollout_plan.h"
 
-#include <stddef.h>
-
 #include "base/number.h"
 #include "base/str.h"
 #include "owner/kinds.h"
-#include "owner/owner.h"
 #include "roll/course.h"
 #include "roll/window.h"
 

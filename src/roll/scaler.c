@@ -1,8 +1,6 @@
 /* Horizontal scaling beside ours. */
 #include "roll/scaler.h"
 
-#include <string.h>
-
 #include "base/str.h"
 
 const char *scaler_gpu_metric(const struct scaler *s)

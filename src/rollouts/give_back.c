@@ -8,9 +8,7 @@
 #include "rollouts/roll_record.h"
 #include "size/builtin.h"
 #include "size/explain.h"
-#include "size/managed.h"
 #include "tracking/pod_table.h"
-#include "world/world.h"
 
 /* Of one workload in one look. They never ran, so nobody is served by fewer. */
 #define TOGETHER 16

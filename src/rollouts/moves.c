@@ -2,7 +2,6 @@
 #include "rollouts/moves.h"
 
 #include "rollouts/rollouts.h"
-#include "world/world.h"
 
 #include "base/number.h"
 #include "tracking/tracking.h"

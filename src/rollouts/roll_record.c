@@ -3,7 +3,6 @@
 #include "rollouts/roll_record.h"
 
 #include "rollouts/rollouts.h"
-#include "world/world.h"
 
 #include "roll/rollout_explain.h"
 #include "owner/podgroups.h"

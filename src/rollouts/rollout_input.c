@@ -9,7 +9,6 @@
 #include "rollouts/roll_record.h"
 #include "around/around.h"
 #include "owner/podgroups.h"
-#include "size/admit.h"
 #include "size/builtin.h"
 #include "size/managed.h"
 #include "tracking/pod_table.h"

@@ -8,7 +8,6 @@
 #include "roll/course.h"
 #include "roll/rollout_explain.h"
 #include "roll/rollout_plan.h"
-#include "rollouts/surges.h"
 
 /* What was read of an owner holds for so long, where a pod goes and where none does. */
 #define OWNER_MS       30000

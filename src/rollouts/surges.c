@@ -5,12 +5,10 @@
 #include "model/names.h"
 #include "tracking/pod_owner.h"
 #include "tracking/pod_table.h"
-#include "roll/course.h"
 #include "surge_turn.h"
 #include "rollouts/surges.h"
 
 #include "rollouts/rollouts.h"
-#include "world/world.h"
 
 #define SHOWN_MS 10000 /* what was written is shown by then, or never */
 #define FAIL_MS	 1000  /* after a failure, doubling to */

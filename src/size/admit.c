@@ -10,8 +10,6 @@
  * The last group comes last so that its counters mean "would have been converted". */
 #include "size/admit.h"
 
-#include <string.h>
-
 #include "size/builtin.h"
 #include "size/framework_detection.h"
 #include "size/managed.h"

@@ -3,11 +3,8 @@
  * for (C6), for a built-in policy is nobody's will. */
 #include "size/builtin.h"
 
-#include <stddef.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/str.h"
 #include "model/policy.h"
 
 #define HOUR 3600

@@ -9,9 +9,7 @@
 #include "command.h"
 
 #include <ctype.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/str.h"
 #include "model/mutation.h"
 #include "model/pod.h"

@@ -2,8 +2,6 @@
  * a pod, and what the GPUs lack that the sentence is not about. */
 #include "explain_fit.h"
 
-#include <string.h>
-
 #include "base/str.h"
 #include "model/lack.h"
 #include "size/explain.h"

@@ -2,8 +2,6 @@
 #ifndef SIZE_EXPLAIN_FIT_H
 #define SIZE_EXPLAIN_FIT_H
 
-#include <stdbool.h>
-
 #include "model/reason.h"
 
 struct lack_tally;

@@ -2,8 +2,6 @@
  * of it (C29). */
 #include "size/explain_gpus.h"
 
-#include <stdio.h>
-
 #include "model/quantity.h"
 
 /* Text from outside is shown, never more of it than helps. */

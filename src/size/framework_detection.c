@@ -8,7 +8,6 @@
 #include "size/framework_detection.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #include "command.h"
 

@@ -1,8 +1,6 @@
 /* Tables of labels, variables and arguments; the first row that matches is the answer. */
 #include "size/managed.h"
 
-#include <string.h>
-
 /* Pods of these are started together or not at all; half of a gang must not wait at our gate. */
 static const char *const gang_labels[] = {
 	"kueue.x-k8s.io/pod-group-name",

@@ -2,8 +2,6 @@
  * annotations that beat them. */
 #include "size/policy_resolution.h"
 
-#include <string.h>
-
 #include "owner/work.h"
 #include "size/builtin.h"
 

@@ -5,7 +5,6 @@
 
 #include "recommendation_status.h"
 #include "owner/groups.h"
-#include "world/world.h"
 #include "record/tables.h"
 
 #define AGAIN_MS  2000

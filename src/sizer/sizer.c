@@ -2,7 +2,6 @@
  * workload by workload what it should have and whether that has to be written. */
 #include <stdlib.h>
 
-#include "base/number.h"
 #include "healing/failed_containers.h"
 #include "healing/healing_events.h"
 #include "recommendation_write.h"

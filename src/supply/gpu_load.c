@@ -1,8 +1,6 @@
 /* GPUs that pods have, and how much of each all of them use together. */
 #include "supply/gpu_load.h"
 
-#include <string.h>
-
 #include "base/str.h"
 #include "model/metered.h"
 

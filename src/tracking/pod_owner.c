@@ -4,12 +4,10 @@
 #include "owner/groups.h"
 #include "owner/kinds.h"
 #include "owner/podgroups.h"
-#include "size/admit.h"
 #include "size/framework_detection.h"
 #include "size/managed.h"
 #include "tracking/pod_table.h"
 #include "tracking/workload_table.h"
-#include "world/world.h"
 
 /* The workload of a pod, by its noun; NULL: it has none, or none that can be kept. */
 struct pod_traits {

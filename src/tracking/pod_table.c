@@ -5,7 +5,6 @@
 
 #include "base/number.h"
 #include "tracking/workload_table.h"
-#include "world/world.h"
 
 struct sized_pod *pods_find(const struct tracking *s, const char *uid)
 {
