@@ -30,12 +30,12 @@
 /* --- signals --- */
 
 struct heal_exit {
-	int32_t code;	  /* the container's exit code */
+
 	bool told;	  /* its last words are a CUDA out-of-memory */
 	int64_t used_mib; /* memory in its last minute; METERED_ABSENT: not known */
 	int64_t share_mib;
 };
-/* Did it end for lack of GPU memory? 137 is the host's memory, whatever it used. */
+/* Did a container that ended with an error do so for lack of GPU memory? */
 bool heal_exit_is_memory(const struct heal_exit *e);
 
 enum heal_signal {

@@ -13,10 +13,12 @@ struct supply {
 	struct shared_gpus shared;
 };
 
-void supply_init(struct supply *s);
-void supply_finish(struct supply *s);
 /* All of the GPU that a pod on that node has, in MiB; where nobody knows that, of the largest that
  * there is. */
-int64_t supply_gpu_mib(const struct supply *s, uint32_t node);
+static inline int64_t supply_gpu_mib(const struct supply *s, uint32_t node)
+{
+	int64_t mib = devices_at(&s->devices, node);
+	return mib > 0 ? mib : devices_largest(&s->devices);
+}
 
 #endif

@@ -186,7 +186,7 @@ static void judge_end(
 	struct healing *s, const struct heal_ended *e, const struct world *w, int64_t now)
 {
 	struct heal_exit ended = {
-		.code = 1, .told = e->told, .used_mib = e->used_mib, .share_mib = e->share_mib};
+		.told = e->told, .used_mib = e->used_mib, .share_mib = e->share_mib};
 	/* An outcome of the previous step is already counted. */
 	bool old = e->first && e->at_ms <= healing_of(e->container)->state.memory.last_ms;
 	if (!heal_exit_is_memory(&ended) || old) {

@@ -77,7 +77,7 @@ struct history_kept *history_kept(struct history *h)
 
 /* --- what is told --- */
 
-static void feed_close(struct history *h, struct history_feed *f)
+void history_leave(struct history *h, struct history_feed *f)
 {
 	struct track *t = f->count > 0 ? track_find(h, f->serial) : NULL;
 	if (t != NULL) {
@@ -114,7 +114,7 @@ bool history_take(
 	}
 	struct track *t = track_touch(h, &s->source);
 	if (minute != f->minute || t->serial != f->serial) {
-		feed_close(h, f);
+		history_leave(h, f);
 	}
 	f->last_ms = s->at_ms;
 	f->minute = minute;
@@ -134,13 +134,8 @@ bool history_take(
 void history_settle(struct history *h, struct history_feed *f, int64_t now_ms)
 {
 	if (now_ms / MINUTE_MS > f->minute) {
-		feed_close(h, f);
+		history_leave(h, f);
 	}
-}
-
-void history_leave(struct history *h, struct history_feed *f)
-{
-	feed_close(h, f);
 }
 
 bool history_adopt(struct history *h, struct history *past, int64_t now_ms)

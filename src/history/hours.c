@@ -213,14 +213,6 @@ void hours_pack(const struct hours *h, struct str *out)
 	}
 }
 
-static uint32_t unpack_cell(struct unpack *u)
-{
-	uint64_t cell = unpack_u64(u);
-	u->bad |= cell > UINT32_MAX || (cell & MINUTES_MASK) > 60 ||
-		  (cell >> MEMORY_BITS & MINUTES_MASK) > 60;
-	return u->bad ? 0 : (uint32_t)cell;
-}
-
 void hours_unpack(struct hours *h, uint32_t window_s, struct unpack *u)
 {
 	hours_init(h, window_s);
@@ -238,10 +230,11 @@ void hours_unpack(struct hours *h, uint32_t window_s, struct unpack *u)
 	h->compute_bits = unpack_u64(u);
 	h->memory_bits = unpack_u64(u);
 	for (int32_t i = 0; i < h->count; i++) {
-		uint32_t cell = unpack_cell(u);
-		if (h->last > 0) {
-			*cell_at(h, h->last - i) = cell;
+		uint64_t cell = unpack_u64(u);
+		u->bad |= cell > UINT32_MAX || (cell & MINUTES_MASK) > 60 ||
+			  (cell >> MEMORY_BITS & MINUTES_MASK) > 60 || (cell != 0 && h->last == 0);
+		if (h->last > 0 && !u->bad) {
+			*cell_at(h, h->last - i) = (uint32_t)cell;
 		}
-		u->bad |= cell != 0 && h->last == 0;
 	}
 }

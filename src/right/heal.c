@@ -8,7 +8,6 @@
 #define MILLI_PERCENT 10
 #define NEAR_PERCENT  95
 #define EXIT_PERCENT  90
-#define EXIT_KILLED   137
 #define AGAIN_PERCENT 50 /* the second step of memory */
 
 const char *heal_signal_name(enum heal_signal s)
@@ -26,12 +25,8 @@ const char *heal_signal_name(enum heal_signal s)
 
 bool heal_exit_is_memory(const struct heal_exit *e)
 {
-	if (e->told) {
-		return true;
-	}
-	bool full = e->used_mib >= 0 && e->share_mib > 0 &&
-		    e->used_mib * 100 >= e->share_mib * EXIT_PERCENT;
-	return e->code != 0 && e->code != EXIT_KILLED && full;
+	return e->told || (e->used_mib >= 0 && e->share_mib > 0 &&
+				  e->used_mib * 100 >= e->share_mib * EXIT_PERCENT);
 }
 
 /* A limit of 0 is none. */

@@ -14,59 +14,35 @@
 #include "size/framework_detection.h"
 #include "size/managed.h"
 
-static bool asks_for_gpus(const struct container *c)
+/* What is looked for in containers. */
+enum trait {
+	ASKS_FOR_GPUS = 1 << 0,
+	HAS_MIG = 1 << 1,
+	HAS_CLAIMS = 1 << 2,
+	BAD_GPUS = 1 << 3,
+	PRIVILEGED = 1 << 4, /* and asks for GPUs, as */
+	GPU_INIT = 1 << 5,   /* this */
+	OWN_DEVICES = 1 << 6,
+};
+
+static bool has_trait(const struct container *c, enum trait trait)
 {
-	return c->gpus > 0;
+	bool gpu = c->gpus > 0;
+	/* In the GPU container a person's `none` or `void` is a device choice like any other. In
+	 * the others it is what we would write ourselves. */
+	bool devices = c->visible_devices == ENV_OTHER || c->visible_devices == ENV_VALUE_FROM ||
+		       (gpu && c->visible_devices == ENV_NONE_OR_VOID);
+	int traits = (gpu ? ASKS_FOR_GPUS : 0) | (c->mig ? HAS_MIG : 0) |
+		     (c->claims ? HAS_CLAIMS : 0) | (c->bad_gpus ? BAD_GPUS : 0) |
+		     (gpu && c->privileged ? PRIVILEGED : 0) | (gpu && c->init ? GPU_INIT : 0) |
+		     (devices ? OWN_DEVICES : 0);
+	return (traits & (int)trait) != 0;
 }
 
-static bool container_has_mig(const struct container *c)
-{
-	return c->mig;
-}
-
-static bool has_claims(const struct container *c)
-{
-	return c->claims;
-}
-
-static bool has_bad_gpus(const struct container *c)
-{
-	return c->bad_gpus;
-}
-
-static bool is_privileged(const struct container *c)
-{
-	return c->gpus > 0 && c->privileged;
-}
-
-static bool is_gpu_init(const struct container *c)
-{
-	return c->gpus > 0 && c->init;
-}
-
-/* In the GPU container a person's `none` or `void` is a device choice like any other. In the others
- * it is what we would write ourselves. */
-static bool has_own_devices(const struct container *c)
-{
-	switch (c->visible_devices) {
-	case ENV_ABSENT:
-	case ENV_EMPTY:
-	case ENV_ALL:
-		return false;
-	case ENV_NONE_OR_VOID:
-		return c->gpus > 0;
-	case ENV_OTHER:
-	case ENV_VALUE_FROM:
-		return true;
-	}
-	return true;
-}
-
-static const struct container *first(
-	const struct pod *p, bool (*is)(const struct container *c), uint32_t from)
+static const struct container *first(const struct pod *p, enum trait trait, uint32_t from)
 {
 	for (uint32_t i = from; i < p->container_count; i++) {
-		if (is(&p->containers[i])) {
+		if (has_trait(&p->containers[i], trait)) {
 			return &p->containers[i];
 		}
 	}
@@ -86,7 +62,7 @@ static enum reason judge_will(const struct admit_input *in, struct admit_verdict
 	if (in->unreadable) {
 		return REASON_NOT_OURS;
 	}
-	if (first(p, asks_for_gpus, 0) == NULL && first(p, container_has_mig, 0) == NULL) {
+	if (first(p, ASKS_FOR_GPUS, 0) == NULL && first(p, HAS_MIG, 0) == NULL) {
 		return pod_has_gate(p, NAME_GATE) ? REASON_NOT_OURS : REASON_NO_GPU;
 	}
 	if (v->choice.excluded) {
@@ -147,7 +123,7 @@ static enum reason judge_managed(const struct pod *p, struct admit_verdict *v)
 	if (by != NULL) {
 		return reason_named(&v->facts, REASON_QUEUE, by);
 	}
-	by = v->ask.is_own ? NULL : managed_rank(p, first(p, asks_for_gpus, 0));
+	by = v->ask.is_own ? NULL : managed_rank(p, first(p, ASKS_FOR_GPUS, 0));
 	return by != NULL ? reason_named(&v->facts, REASON_RANK, by) : REASON_NONE;
 }
 
@@ -183,16 +159,16 @@ static enum reason judge_containers(const struct admit_input *in, struct admit_v
 {
 	static const struct {
 		enum reason reason;
-		bool (*is)(const struct container *c);
+		enum trait trait;
 	} rules[] = {
-		{REASON_BAD_AMOUNT, has_bad_gpus},
-		{REASON_PRIVILEGED, is_privileged},
-		{REASON_OWN_DEVICES, has_own_devices},
-		{REASON_GPU_INIT_CONTAINER, is_gpu_init},
+		{REASON_BAD_AMOUNT, BAD_GPUS},
+		{REASON_PRIVILEGED, PRIVILEGED},
+		{REASON_OWN_DEVICES, OWN_DEVICES},
+		{REASON_GPU_INIT_CONTAINER, GPU_INIT},
 	};
 	const struct pod *p = in->pod;
 	for (size_t i = 0; i < COUNT_OF(rules); i++) {
-		const struct container *c = first(p, rules[i].is, 0);
+		const struct container *c = first(p, rules[i].trait, 0);
 		if (c != NULL) {
 			return reason_named(&v->facts, rules[i].reason, c->name);
 		}
@@ -253,19 +229,19 @@ static enum reason judge_framework(const struct container *gpu, struct admit_ver
 static enum reason judge_gpu_container(const struct admit_input *in, struct admit_verdict *v)
 {
 	const struct pod *p = in->pod;
-	const struct container *gpu = first(p, asks_for_gpus, 0);
+	const struct container *gpu = first(p, ASKS_FOR_GPUS, 0);
 	if (gpu != NULL) {
 		v->container = (uint32_t)(gpu - p->containers);
-		const struct container *second = first(p, asks_for_gpus, v->container + 1);
+		const struct container *second = first(p, ASKS_FOR_GPUS, v->container + 1);
 		if (second != NULL) {
 			return reason_named(&v->facts, REASON_SEVERAL_GPU_CONTAINERS, second->name);
 		}
 	}
-	const struct container *c = first(p, container_has_mig, 0);
+	const struct container *c = first(p, HAS_MIG, 0);
 	if (c != NULL) {
 		return reason_named(&v->facts, REASON_MIG, c->name);
 	}
-	c = first(p, has_claims, 0);
+	c = first(p, HAS_CLAIMS, 0);
 	if (c != NULL || p->has_claims) {
 		return reason_named(&v->facts, REASON_RESOURCE_CLAIMS, c != NULL ? c->name : NULL);
 	}
@@ -392,7 +368,7 @@ enum reason admit_template(
 	made.mps_unlabelled = true;
 	pod.owner = (struct owner){.kind = "ReplicaSet", .uid = "some"};
 	made.pod = &pod;
-	if (first(&pod, asks_for_gpus, 0) == NULL) {
+	if (first(&pod, ASKS_FOR_GPUS, 0) == NULL) {
 		return REASON_NONE;
 	}
 	for (size_t i = 0; i < COUNT_OF(groups) && v.reason == REASON_NONE; i++) {

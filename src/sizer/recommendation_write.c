@@ -52,10 +52,9 @@ static void create_recommendation(
 	struct tracking *s, struct sized_workload *x, const struct decision *d, struct plan *plan)
 {
 	struct action *a = write_action(&s->pace, plan, ACTION_CREATE_RECOMMENDATION);
-	struct recommendation *r = ARENA_NEW(&plan->arena, struct recommendation);
 	const struct recommendation made = {.name = x->row.name, .target = x->key};
+	struct recommendation *r = record_clone(&plan->arena, &recommendation_table, &made);
 	struct owner owner = recommendation_owner(s, x, d->world);
-	record_copy(&plan->arena, &recommendation_table, &made, r);
 	a->ns = r->target.ns;
 	a->name = r->name;
 	a->recommendation = r;
@@ -144,10 +143,7 @@ bool write_workload(struct tracking *s, struct sized_workload *x, const struct d
 	struct sizer_now now, struct plan *plan)
 {
 	struct recommendation r;
-	if (x->action != 0 || now.mono_ms < x->retry_ms) {
-		return true;
-	}
-	if (x->uid == NULL && x->newest == NULL) {
+	if (x->action != 0 || now.mono_ms < x->retry_ms || (x->uid == NULL && x->newest == NULL)) {
 		return true;
 	}
 	if (x->uid == NULL) {

@@ -24,7 +24,8 @@ struct sizer *sizer_create(const struct sizer_config *config)
 {
 	struct sizer *s = xcalloc(1, sizeof *s);
 	tracking_init(&s->tracking, config);
-	supply_init(&s->supply);
+	devices_init(&s->supply.devices);
+	gpus_init(&s->supply.gpus);
 	healing_init(&s->healing, &s->tracking, &s->supply);
 	rollouts_init(&s->rollouts, &s->tracking, &s->supply, &s->healing.alarms);
 	s->bills.tracking = &s->tracking;
@@ -44,12 +45,15 @@ void sizer_destroy(struct sizer *s)
 	while (s->tracking.workloads.rows.count > 0) {
 		workload_remove(s, workload_at(&s->tracking, s->tracking.workloads.rows.count - 1));
 	}
-	gathers_finish(&s->gathers);
+	VEC_FINISH(&s->gathered);
+	VEC_FINISH(&s->gathering);
 	strangers_finish(&s->strangers);
 	bills_finish(&s->bills);
 	rollouts_finish(&s->rollouts);
 	healing_finish(&s->healing);
-	supply_finish(&s->supply);
+	devices_finish(&s->supply.devices);
+	gpus_finish(&s->supply.gpus);
+	VEC_FINISH(&s->supply.shared.list);
 	tracking_finish(&s->tracking);
 	free(s);
 }
@@ -76,7 +80,7 @@ static void round_begin(struct sizer *s, const struct turn *t)
 	s->round_at = t->now.mono_ms + s->tracking.config.round_ms;
 	devices_clear(&s->supply.devices);
 	s->counting = (struct sizer_totals){0};
-	gathers_begin(&s->gathers);
+	VEC_CLEAR(&s->gathering);
 	strangers_begin(&s->strangers);
 	s->tracking.pace.skipped = false;
 	s->managing = 0;
@@ -186,13 +190,36 @@ static bool count_bill(struct sizer *s, struct turn *t)
 
 /* --- workloads --- */
 
+static struct gathering *gathering_of(const struct gatherings *all, uint64_t hash)
+{
+	vec_for_each (struct gathering, g, all) {
+		if (g->hash == hash) {
+			return g;
+		}
+	}
+	return NULL;
+}
+
+static void count_gathered(struct gatherings *all, const struct sized_workload *x)
+{
+	struct gathering *g = gathering_of(all, x->gathered);
+	if (g == NULL) {
+		VEC_PUSH(all, ((struct gathering){.hash = x->gathered}));
+		g = &all->items[all->count - 1];
+	}
+	g->of.pods += (int32_t)x->pods;
+	g->of.workloads++;
+}
+
 static void count_workload(struct sizer *s, struct sized_workload *x)
 {
 	struct sizer_totals *t = &s->counting;
 	enum history_state worst = HISTORY_SUFFICIENT;
 	bool ready = x->containers.count > 0;
 	t->workloads++;
-	gathers_count(&s->gathers, x);
+	if (x->gathered != 0 && x->pods != 0) {
+		count_gathered(&s->gathering, x);
+	}
 	t->bytes += sizeof *x + strlen(x->row.name) + strlen(x->key.name) + 2 +
 		    (x->roll != NULL ? sizeof *x->roll : 0);
 	for (size_t i = 0; i < x->containers.count; i++) {
@@ -322,7 +349,9 @@ static void round_finish(struct sizer *s)
 	t->pods = (uint32_t)s->tracking.pods.count;
 	t->bytes += s->tracking.pods.count * (sizeof(struct sized_pod));
 	s->tracking.rounds++;
-	gathers_end(&s->gathers);
+	struct gatherings former = s->gathered;
+	s->gathered = s->gathering;
+	s->gathering = former;
 	strangers_end(&s->strangers);
 	s->rollouts.fleet.managed = s->managing;
 	t->rounds = s->tracking.rounds;
@@ -443,9 +472,8 @@ void sizer_sum(const struct sizer *s, struct sizer_totals *ret)
 
 bool sizer_gathers(const struct sizer *s, const char *group, struct sizer_gathered *ret)
 {
-	const struct gathered_one *one = gathers_find(&s->gathers.told, hash_text(group));
-	*ret = one != NULL ? (struct sizer_gathered){one->pods, one->workloads}
-			   : (struct sizer_gathered){0, 0};
+	const struct gathering *g = gathering_of(&s->gathered, hash_text(group));
+	*ret = g != NULL ? g->of : (struct sizer_gathered){0, 0};
 	return s->tracking.rounds > 0;
 }
 

@@ -3,7 +3,6 @@
 #define SIZER_SIZER_STATE_H
 
 #include "bill_state.h"
-#include "gathers.h"
 #include "healing/healing.h"
 #include "owner/strangers.h"
 #include "rollouts/rollouts.h"
@@ -28,6 +27,15 @@ struct checkpoints {
 	int64_t due_at; /* monotonic; when it is looked at next which have to be written */
 };
 
+/* What a group gathers. */
+struct gathering {
+	uint64_t hash; /* of the group's name */
+	struct sizer_gathered of;
+};
+struct gatherings {
+	VEC_FIELDS(struct gathering);
+};
+
 struct sizer {
 	struct tracking tracking; /* workloads and their pods */
 	struct supply supply;	  /* GPUs */
@@ -35,8 +43,8 @@ struct sizer {
 	struct rollouts rollouts;
 	struct bills bills;
 	struct checkpoints checkpoints;
-	struct past *past; /* owned; the past that is asked for; NULL: none */
-	struct gathers gathers;
+	struct past *past;		       /* owned; the past that is asked for; NULL: none */
+	struct gatherings gathered, gathering; /* of the last round, and of this */
 	struct strangers strangers;
 	struct sizer_totals totals, counting;
 	bool listed;   /* all GPURecommendations are known */

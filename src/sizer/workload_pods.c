@@ -240,9 +240,8 @@ static void classify(const struct supply *supply, const struct sized_pod *p, str
 		(enum memory_class)kept->memory_class, &f->memory.watch, &look);
 }
 
-/* `name`: of the container that it is of. */
 static void take_figure(struct sizer *s, struct sized_pod *p, const struct sizer_use *use,
-	const struct metered_figure *f, const char *name, int64_t now_ms)
+	const struct metered_figure *f, int64_t now_ms)
 {
 	struct history_sample sample = {
 		.source = {use->source, f->estimated, f->basis},
@@ -253,7 +252,7 @@ static void take_figure(struct sizer *s, struct sized_pod *p, const struct sizer
 				: METERED_FULL,
 		.mem_bytes = f->mem_bytes,
 	};
-	struct sized_feed *feed = name != NULL ? pods_feed(p, name) : NULL;
+	struct sized_feed *feed = f->container != NULL ? pods_feed(p, f->container) : NULL;
 	if (feed == NULL || !feed->container->fitted) {
 		return;
 	}
@@ -275,14 +274,15 @@ bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms)
 		return false;
 	}
 	const struct sized_container *sole = healing_sole(p);
-	const char *name = sole != NULL ? sole->name : NULL;
-	if (!p->parted && name != NULL && uses_pod(use, name, &f)) {
-		take_figure(s, p, use, &f, name, now_ms);
+	if (!p->parted && sole != NULL && uses_pod(use, sole->name, &f)) {
+		f.container = sole->name;
+		take_figure(s, p, use, &f, now_ms);
 	}
 	for (uint32_t i = 0; p->parted && i < use->figure_count; i++) {
 		if (uses_container(use, i, &f)) {
-			take_figure(
-				s, p, use, &f, f.container[0] != '\0' ? f.container : name, now_ms);
+			bool named = f.container[0] != '\0';
+			f.container = named ? f.container : sole != NULL ? sole->name : NULL;
+			take_figure(s, p, use, &f, now_ms);
 		}
 	}
 	pools_take(p, use, now_ms);

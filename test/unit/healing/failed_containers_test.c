@@ -25,7 +25,8 @@ static void init(struct site *s, int32_t used_mib)
 	const struct sizer_config config = {.round_ms = 15000};
 	const struct workload_key key = {"team", "apps", "Deployment", "web"};
 	tracking_init(&s->tracking, &config);
-	supply_init(&s->supply);
+	devices_init(&s->supply.devices);
+	gpus_init(&s->supply.gpus);
 	healing_init(&s->healing, &s->tracking, &s->supply);
 	s->x = sized_of(&s->tracking, &key);
 	s->p = pods_add(&s->tracking, s->x, "a");
@@ -43,7 +44,8 @@ static void finish(struct site *s)
 	sized_container_drop(s->x, s->x->containers.items[0]);
 	table_remove(&s->tracking.workloads, &s->x->row);
 	healing_finish(&s->healing);
-	supply_finish(&s->supply);
+	devices_finish(&s->supply.devices);
+	gpus_finish(&s->supply.gpus);
 	tracking_finish(&s->tracking);
 	world_destroy(s->world);
 }

@@ -19,7 +19,8 @@ static void init(struct site *s)
 	const struct sizer_config config = {.round_ms = 15000};
 	const struct workload_key key = {"team", "apps", "Deployment", "web"};
 	tracking_init(&s->tracking, &config);
-	supply_init(&s->supply);
+	devices_init(&s->supply.devices);
+	gpus_init(&s->supply.gpus);
 	rollouts_init(&s->rollouts, &s->tracking, &s->supply, &s->alarms);
 	s->x = sized_of(&s->tracking, &key);
 }
@@ -29,7 +30,8 @@ static void finish(struct site *s)
 	rollout_drop(&s->rollouts, s->x);
 	table_remove(&s->tracking.workloads, &s->x->row);
 	rollouts_finish(&s->rollouts);
-	supply_finish(&s->supply);
+	devices_finish(&s->supply.devices);
+	gpus_finish(&s->supply.gpus);
 	tracking_finish(&s->tracking);
 }
 
