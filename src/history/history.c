@@ -87,29 +87,14 @@ void history_leave(struct history *h, struct history_feed *f)
 	f->count = 0;
 }
 
-static void feed_add(struct history_feed *f, const struct history_sample *s)
-{
-	int64_t compute = s->compute < METERED_FULL ? s->compute : METERED_FULL;
-	bool walled = s->wall > 0 && s->wall < METERED_FULL;
-	if (f->count < FEED_MAX) {
-		f->sum += (uint32_t)compute;
-		f->count++;
-	}
-	f->wall = walled ? (uint32_t)s->wall : METERED_FULL;
-}
-
-static bool can_be(const struct history *h, const struct history_sample *s, int64_t now_ms)
-{
-	return s->at_ms <= now_ms + AHEAD_MS && s->at_ms > EARLIEST_MS &&
-	       s->at_ms > now_ms - (int64_t)h->window_s * 1000 &&
-	       (s->compute >= 0 || s->mem_bytes >= 0);
-}
-
 bool history_take(
 	struct history *h, struct history_feed *f, const struct history_sample *s, int64_t now_ms)
 {
 	int32_t minute = (int32_t)(s->at_ms / MINUTE_MS);
-	if (s->at_ms <= f->last_ms || !can_be(h, s, now_ms)) {
+	bool can_be = s->at_ms <= now_ms + AHEAD_MS && s->at_ms > EARLIEST_MS &&
+		      s->at_ms > now_ms - (int64_t)h->window_s * 1000 &&
+		      (s->compute >= 0 || s->mem_bytes >= 0);
+	if (s->at_ms <= f->last_ms || !can_be) {
 		return false;
 	}
 	struct track *t = track_touch(h, &s->source);
@@ -122,8 +107,13 @@ bool history_take(
 	t->samples += t->samples < UINT32_MAX;
 	t->first_ms = t->first_ms == 0 || s->at_ms < t->first_ms ? s->at_ms : t->first_ms;
 	t->last_ms = larger_of(t->last_ms, s->at_ms);
+	if (s->compute >= 0 && f->count < FEED_MAX) {
+		f->sum += (uint32_t)smaller_of(s->compute, METERED_FULL);
+		f->count++;
+	}
 	if (s->compute >= 0) {
-		feed_add(f, s);
+		bool walled = s->wall > 0 && s->wall < METERED_FULL;
+		f->wall = walled ? (uint32_t)s->wall : METERED_FULL;
 	}
 	if (s->mem_bytes >= 0) {
 		hours_add_memory(&t->hours, (s->mem_bytes + (1 << 20) - 1) >> 20, s->at_ms);
@@ -230,15 +220,6 @@ static bool takes_lead(
 	return is_enough(h, t, s, now_ms) && (long_silent || source_rank(t) < source_rank(lead));
 }
 
-static void choose_lead(struct history *h, const struct sizing *s, int64_t now_ms)
-{
-	for (uint32_t i = 0; i < h->count; i++) {
-		if (i != h->lead && takes_lead(h, &h->tracks[i], s, now_ms)) {
-			h->lead = (uint8_t)i;
-		}
-	}
-}
-
 /* --- what is known --- */
 
 static enum history_state history_state_at(
@@ -252,17 +233,6 @@ static enum history_state history_state_at(
 	return led && is_enough(h, lead, s, now_ms) ? HISTORY_SUFFICIENT : HISTORY_LEARNING;
 }
 
-static void count_samples(const struct history *h, struct history_facts *f)
-{
-	for (uint32_t i = 0; i < h->count; i++) {
-		const struct track *t = &h->tracks[i];
-		f->first_ms = i == 0 || t->first_ms < f->first_ms ? t->first_ms : f->first_ms;
-		f->last_ms = larger_of(f->last_ms, t->last_ms);
-		f->active_ms = larger_of(f->active_ms, (int64_t)t->active * MINUTE_MS);
-		f->samples += t->samples;
-	}
-}
-
 struct history_facts history_judge(
 	struct history *h, const struct sizing *s, int64_t now_ms, bool running)
 {
@@ -270,9 +240,20 @@ struct history_facts history_judge(
 	if (h->count == 0) {
 		return f;
 	}
-	choose_lead(h, s, now_ms);
+	for (uint32_t i = 0; i < h->count; i++) {
+		if (i != h->lead && takes_lead(h, &h->tracks[i], s, now_ms)) {
+			h->lead = (uint8_t)i;
+		}
+	}
 	const struct track *lead = &h->tracks[h->lead];
-	count_samples(h, &f);
+	f.first_ms = lead->first_ms;
+	for (uint32_t i = 0; i < h->count; i++) {
+		const struct track *t = &h->tracks[i];
+		f.first_ms = smaller_of(f.first_ms, t->first_ms);
+		f.last_ms = larger_of(f.last_ms, t->last_ms);
+		f.active_ms = larger_of(f.active_ms, (int64_t)t->active * MINUTE_MS);
+		f.samples += t->samples;
+	}
 	hours_observed(&lead->hours, now_ms, &f.compute_minutes, &f.mem_minutes);
 	int64_t rarer = smaller_of(f.compute_minutes, f.mem_minutes);
 	f.coverage_percent = (int32_t)smaller_of(rarer * 60 * 100 / h->window_s, 100);

@@ -233,15 +233,6 @@ void levels_add(struct levels *l, uint32_t level, int64_t at_ms)
 	add_at(l, level, scale_for_weight(l, weigh(l, at_ms)), turn);
 }
 
-static uint64_t weight_from(const struct levels *l, uint32_t level)
-{
-	uint64_t sum = 0;
-	for (uint32_t i = level_index(l, level); i < l->count; i++) {
-		sum += l->weights[i];
-	}
-	return sum;
-}
-
 void levels_add_censored(struct levels *l, uint32_t level, int64_t at_ms)
 {
 	int32_t turn = turn_at(l, at_ms);
@@ -251,7 +242,10 @@ void levels_add_censored(struct levels *l, uint32_t level, int64_t at_ms)
 		return;
 	}
 	uint64_t weight = scale_for_weight(l, weigh(l, at_ms)), left = weight;
-	uint64_t above = weight_from(l, level);
+	uint64_t above = 0;
+	for (uint32_t i = level_index(l, level); i < l->count; i++) {
+		above += l->weights[i];
+	}
 	for (uint32_t i = level_index(l, level + 1); i < l->count; i++) {
 		uint64_t part = weight * l->weights[i] / above;
 		level_mark_seen(l, i, turn);

@@ -46,19 +46,13 @@ static void pool_restart(struct pool *p, uint32_t print)
 /* --- its use --- */
 
 /* What is part of one pool, as part of the largest there was. The product is 1e6 * 2^44. */
-static uint32_t use_level(const struct pool *p, int64_t units, int64_t used)
-{
-	uint64_t full = (uint64_t)p->full;
-	uint64_t in_use = (uint64_t)smaller_of(used, METERED_GAUGE_FULL) * (uint64_t)units;
-	uint64_t part = (in_use + full - 1) / full;
-	uint64_t level = part > 0 ? (part - 1) / (METERED_GAUGE_FULL / LEVELS) : 0;
-	return level < LEVELS ? (uint32_t)level : LEVELS - 1;
-}
-
 static void pool_take_use(struct pool *p, const struct history_pool_sample *s, int64_t now_ms)
 {
 	int32_t minute = (int32_t)(now_ms / MINUTE_MS);
-	levels_add(&p->use, use_level(p, s->units, s->used), now_ms);
+	uint64_t used = (uint64_t)smaller_of(s->used, METERED_GAUGE_FULL), full = (uint64_t)p->full;
+	int64_t part = (int64_t)((used * (uint64_t)s->units + full - 1) / full);
+	int64_t level = larger_of(part - 1, 0) / (METERED_GAUGE_FULL / LEVELS);
+	levels_add(&p->use, (uint32_t)smaller_of(level, LEVELS - 1), now_ms);
 	p->minutes += minute != p->minute && p->minutes < INT32_MAX;
 	p->minute = minute;
 }
@@ -210,15 +204,6 @@ static int64_t memory_beside_pool(const struct pool *p)
 	return most < 0 ? -1 : most + p->slack_mib;
 }
 
-static int64_t used_mib(const struct pool *p, int32_t percentile, int64_t now_ms)
-{
-	int32_t level = levels_percentile(&p->use, percentile, now_ms);
-	if (level < 0 || p->unit == 0) {
-		return -1;
-	}
-	return (units_to_bytes(p->full, p->unit) * (level + 1) / LEVELS + MIB - 1) / MIB;
-}
-
 void history_pool(
 	const struct history *h, int32_t percentile, int64_t now_ms, struct history_pool *ret)
 {
@@ -234,7 +219,11 @@ void history_pool(
 	ret->engine = p->engine;
 	ret->counted = p->full > 0;
 	ret->minutes = p->minutes;
-	ret->use_mib = used_mib(p, percentile, now_ms);
+	int32_t level = levels_percentile(&p->use, percentile, now_ms);
+	if (level >= 0 && p->unit != 0) {
+		int64_t bytes = units_to_bytes(p->full, p->unit) * (level + 1) / LEVELS;
+		ret->use_mib = (bytes + MIB - 1) / MIB;
+	}
 	ret->rest_mib = memory_beside_pool(p);
 	ret->sized = ret->rest_mib > 0;
 }

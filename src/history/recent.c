@@ -12,21 +12,15 @@ static struct recent_minute *recent_slot(struct recent *r, int32_t minute)
 	return &r->minutes[(uint32_t)minute % HISTORY_RECENT];
 }
 
-static void recent_advance_to(struct recent *r, int32_t minute)
+void recent_add(struct recent *r, int64_t compute, int32_t minute)
 {
 	if (minute - r->last >= HISTORY_RECENT) {
 		memset(r->minutes, 0, sizeof r->minutes);
-	} else {
-		for (int32_t i = r->last + 1; i <= minute; i++) {
-			*recent_slot(r, i) = (struct recent_minute){0};
-		}
+		r->last = minute;
 	}
-	r->last = minute > r->last ? minute : r->last;
-}
-
-void recent_add(struct recent *r, int64_t compute, int32_t minute)
-{
-	recent_advance_to(r, minute);
+	while (r->last < minute) {
+		*recent_slot(r, ++r->last) = (struct recent_minute){0};
+	}
 	if (r->last - minute >= HISTORY_RECENT) {
 		return;
 	}

@@ -26,26 +26,20 @@ struct history_source track_source(const struct track *t)
 	return (struct history_source){(enum metered_source)t->source, t->estimated, t->basis};
 }
 
-static uint32_t most_silent(const struct history *h)
-{
-	uint32_t at = h->lead == 0 ? 1 : 0;
-	for (uint32_t i = 0; i < h->count; i++) {
-		if (i != h->lead && h->tracks[i].last_ms < h->tracks[at].last_ms) {
-			at = i;
-		}
-	}
-	return at;
-}
-
 static struct track *track_place(struct history *h)
 {
 	if (h->count < HISTORY_SOURCES) {
 		h->tracks = xreallocarray(h->tracks, h->count + 1u, sizeof *h->tracks);
 		return &h->tracks[h->count++];
 	}
-	struct track *t = &h->tracks[most_silent(h)];
-	track_finish(t);
-	return t;
+	uint32_t at = h->lead == 0 ? 1 : 0;
+	for (uint32_t i = 0; i < h->count; i++) {
+		if (i != h->lead && h->tracks[i].last_ms < h->tracks[at].last_ms) {
+			at = i;
+		}
+	}
+	track_finish(&h->tracks[at]);
+	return &h->tracks[at];
 }
 
 void track_name(struct track *t, const char *basis)

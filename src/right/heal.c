@@ -124,18 +124,13 @@ static bool memory_is_nearly_full(struct heal *h, const struct heal_ask *ask)
 	return true;
 }
 
-static enum heal_signal memory_signal(struct heal *h, const struct heal_ask *ask)
-{
-	bool near = memory_is_nearly_full(h, ask);
-	if (ask->denied) {
-		return ask->blame == BLAME_OTHERS ? HEAL_CONTENTION : HEAL_DENIED;
-	}
-	return near ? HEAL_NEAR_LIMIT : HEAL_QUIET;
-}
-
 static void heal_memory(struct heal *h, const struct heal_ask *ask, struct heal_answer *ret)
 {
-	enum heal_signal signal = memory_signal(h, ask);
+	bool near = memory_is_nearly_full(h, ask);
+	enum heal_signal signal = near ? HEAL_NEAR_LIMIT : HEAL_QUIET;
+	if (ask->denied) {
+		signal = ask->blame == BLAME_OTHERS ? HEAL_CONTENTION : HEAL_DENIED;
+	}
 	h->leaking |= ask->rising_hours >= HEAL_LEAK_HOURS && h->memory.step >= HEAL_LEAK_STEPS;
 	if (signal == HEAL_QUIET) {
 		return;

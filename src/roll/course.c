@@ -161,16 +161,6 @@ static const struct roll_pod *newcomer(const struct roll *r, const struct roll_a
 	return found;
 }
 
-/* It came as if we were not there. */
-static bool follow_whole(struct roll *r, struct roll_fleet *fleet, int64_t now_ms)
-{
-	if (++r->no_effect >= ROLL_NO_EFFECT) {
-		pause_at(r, ROLL_WITHOUT_EFFECT, now_ms);
-	}
-	replacement_end(r, fleet);
-	return false;
-}
-
 static bool follow_ready(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
 	const struct roll_pod *p, int64_t *ret_next_ms)
 {
@@ -261,8 +251,12 @@ bool roll_follow(
 		return false;
 	}
 	const struct roll_pod *p = newcomer(r, ask);
-	if (p != NULL && !p->sized) {
-		return follow_whole(r, fleet, ask->now_ms);
+	if (p != NULL && !p->sized) { /* it came as if we were not there */
+		if (++r->no_effect >= ROLL_NO_EFFECT) {
+			pause_at(r, ROLL_WITHOUT_EFFECT, ask->now_ms);
+		}
+		replacement_end(r, fleet);
+		return false;
 	}
 	if (p != NULL && follow_restarts(r, fleet, ask, p)) {
 		return false;

@@ -50,26 +50,17 @@ static bool check_work(const struct roll_ask *ask, struct roll_verdict *v)
 	return verdict_nothing(v, ROLL_UP_TO_DATE);
 }
 
-static const struct owner_row *owner_row_of_ask(const struct roll_ask *ask)
-{
-	return owner_row_find(view_of(text_or(ask->key->group, "")), ask->key->kind);
-}
-
-static enum rollout_strategy strategy_of(const struct roll_ask *ask)
-{
-	const struct owner_row *row = owner_row_of_ask(ask);
-	for (uint32_t i = 0; i < ask->rollout->kind_count; i++) {
-		if (text_equals(ask->rollout->kinds[i].kind, ask->key->kind)) {
-			return ask->rollout->kinds[i].strategy;
-		}
-	}
-	return row != NULL && row->ongoing ? ROLLOUT_ONGOING : ROLLOUT_ON_CREATE;
-}
-
 static bool check_kind(const struct roll_ask *ask, struct roll_verdict *v)
 {
-	const struct owner_row *row = owner_row_of_ask(ask);
-	enum rollout_strategy strategy = strategy_of(ask);
+	const struct owner_row *row =
+		owner_row_find(view_of(text_or(ask->key->group, "")), ask->key->kind);
+	enum rollout_strategy strategy =
+		row != NULL && row->ongoing ? ROLLOUT_ONGOING : ROLLOUT_ON_CREATE;
+	for (uint32_t i = ask->rollout->kind_count; i-- > 0;) {
+		if (text_equals(ask->rollout->kinds[i].kind, ask->key->kind)) {
+			strategy = ask->rollout->kinds[i].strategy;
+		}
+	}
 	if (strategy != ROLLOUT_ONGOING) {
 		return verdict_nothing(
 			v, strategy == ROLLOUT_NEVER ? ROLL_NEVER_SIZED : ROLL_ON_CREATION);
@@ -226,16 +217,6 @@ static bool is_last(const struct roll_ask *ask, const struct roll_pod *p, const 
 	return p->ready_ms != 0 && n->ready < 2 && !may_be_last;
 }
 
-/* In a group another owner's may go instead. */
-static enum roll_why check_member(const struct roll_ask *ask, const struct roll_pod *p)
-{
-	const struct count n = count_owner_pods(ask, p);
-	if (n.replicas < ask->rollout->min_replicas) {
-		return ROLL_MIN_REPLICAS;
-	}
-	return is_last(ask, p, &n) ? ROLL_LAST_READY : ROLL_UP_TO_DATE;
-}
-
 /* Why this one does not go now; UP_TO_DATE: it may. */
 static enum roll_why check_replaceable(
 	const struct roll_ask *ask, const struct roll_fleet *fleet, const struct roll_pod *p)
@@ -250,9 +231,14 @@ static enum roll_why check_replaceable(
 	if (ask->cause == ROLL_SAVES && ask->now_ms < grown_up) {
 		return ROLL_YOUNG;
 	}
-	enum roll_why why = p->owner != 0 ? check_member(ask, p) : ROLL_UP_TO_DATE;
-	if (why != ROLL_UP_TO_DATE) {
-		return why;
+	if (p->owner != 0) { /* in a group another owner's may go instead */
+		const struct count n = count_owner_pods(ask, p);
+		if (n.replicas < ask->rollout->min_replicas) {
+			return ROLL_MIN_REPLICAS;
+		}
+		if (is_last(ask, p, &n)) {
+			return ROLL_LAST_READY;
+		}
 	}
 	return roll_fleet_is_busy(fleet, p->node) ? ROLL_NODE_BUSY : ROLL_UP_TO_DATE;
 }

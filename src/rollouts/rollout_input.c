@@ -84,17 +84,6 @@ static enum roll_cause rollout_cause(
 	return mover != NULL ? ROLL_MOVES : ROLL_SAVES;
 }
 
-/* Is it to be replaced by what is asked? */
-static bool is_meant(const struct sized_workload *x, const struct sized_pod *p,
-	const struct world_pod *wp, const struct rollout_input *asked)
-{
-	if (pod_is_leaving(wp) || asked->ask.cause == ROLL_MOVES) {
-		return !pod_is_leaving(wp) && p == asked->mover;
-	}
-	return needs_new_pod(x, p, wp->gpu) &&
-	       (asked->ask.cause != ROLL_HEALS || is_in_need(p, wp->gpu));
-}
-
 /* Of a StatefulSet's NAME-N. */
 static int32_t ordinal_of(const struct sized_workload *x, const char *name)
 {
@@ -137,7 +126,13 @@ static void add_pods(const struct sized_workload *x, const struct decision *d, s
 		if (wp == NULL) {
 			continue;
 		}
-		bool meant = is_meant(x, p, wp, ret);
+		/* Is it to be replaced by what is asked? */
+		bool meant = p == ret->mover;
+		if (ret->ask.cause != ROLL_MOVES) {
+			meant = needs_new_pod(x, p, wp->gpu) &&
+				(ret->ask.cause != ROLL_HEALS || is_in_need(p, wp->gpu));
+		}
+		meant = meant && !pod_is_leaving(wp);
 		ret->members[ret->ask.pod_count] = p;
 		fill_roll_pod(x, d, p, wp, &pods[ret->ask.pod_count]);
 		pods[ret->ask.pod_count++].up_to_date = !meant;
@@ -160,16 +155,6 @@ static int64_t measured(const struct sized_workload *x)
 		last = larger_of(last, x->containers.items[i]->facts.last_ms);
 	}
 	return last;
-}
-
-/* As many as there are, those that leave too: who comes instead of them is missed. */
-static int32_t replicas_of(const struct roll_ask *ask)
-{
-	int32_t n = 0;
-	for (uint32_t i = 0; i < ask->pod_count; i++) {
-		n += ask->pods[i].leaving && ask->pods[i].ready_ms == 0 ? 0 : 1;
-	}
-	return n;
 }
 
 /* Pods of two ReplicaSets, or ReplicationControllers, are there: a rollout of a person's is under
@@ -211,8 +196,13 @@ static void look_at_owner(const struct sized_workload *x, struct roll_ask *ask)
 			ask->owner = ROLL_OWNER_STEADY;
 		}
 	}
-	if (ask->replicas < 0) {
-		ask->replicas = replicas_of(ask);
+	if (ask->replicas >= 0) {
+		return;
+	}
+	/* As many as there are, those that leave too: who comes instead of them is missed. */
+	ask->replicas = 0;
+	for (uint32_t i = 0; i < ask->pod_count; i++) {
+		ask->replicas += ask->pods[i].leaving && ask->pods[i].ready_ms == 0 ? 0 : 1;
 	}
 }
 

@@ -158,17 +158,6 @@ static void tell_waits(struct surge_step *t, enum surge_why why)
 
 /* --- the end --- */
 
-static enum roll_end end_of(const struct surge *g, enum surge_do does)
-{
-	if (does == SURGE_DONE) {
-		return ROLL_END_DONE;
-	}
-	if (does == SURGE_LOST) {
-		return ROLL_END_LOST;
-	}
-	return g->why == SURGE_PDB ? ROLL_END_BUDGET : ROLL_END_REFUSED;
-}
-
 static void surge_end(struct surge_step *t, enum surge_do does, const char *by)
 {
 	struct surge *g = t->g;
@@ -176,7 +165,11 @@ static void surge_end(struct surge_step *t, enum surge_do does, const char *by)
 	bool wasted = does == SURGE_FAILED && g->began &&
 		      (g->why == SURGE_TOO_LONG || g->why == SURGE_BEHIND ||
 			      g->why == SURGE_ENDED || g->why == SURGE_WHOLE);
-	struct roll_ending e = {end_of(g, does), by, 0, wasted};
+	enum roll_end end = does == SURGE_DONE	  ? ROLL_END_DONE
+			    : does == SURGE_LOST  ? ROLL_END_LOST
+			    : g->why == SURGE_PDB ? ROLL_END_BUDGET
+						  : ROLL_END_REFUSED;
+	struct roll_ending e = {end, by, 0, wasted};
 	struct sized_workload *x = g->of;
 	if (does == SURGE_LOST) {
 		surge_event(t, "SurgeLostRace", true,
@@ -292,14 +285,6 @@ static void surge_apply(struct surge_step *t, const struct surge_verdict *v)
 	}
 }
 
-/* Two pods of one workload at once would be one more than was meant. */
-static bool surge_is_wanted(const struct surge_step *t)
-{
-	const struct sized_workload *x = t->g->of;
-	bool evicts = x->roll != NULL && x->roll->roll.doing == ROLL_EVICT;
-	return (!x->decided || x->acts) && !evicts && t->s->surges.right != SIZER_SURGE_FORBIDDEN;
-}
-
 /* Its pods are those that the last round met: who came since is counted by the next one. */
 static bool recount(const struct surge_step *t)
 {
@@ -338,8 +323,12 @@ void surge_turn(struct rollouts *s, struct surge *g, struct sizer_now now, const
 		return;
 	}
 	struct surge_verdict v;
+	const struct sized_workload *x = g->of;
+	/* Two pods of one workload at once would be one more than was meant. */
+	bool evicts = x->roll != NULL && x->roll->roll.doing == ROLL_EVICT;
 	const struct surge_ask ask = {.now_ms = t->now.wall_ms,
-		.wanted = surge_is_wanted(t),
+		.wanted = (!x->decided || x->acts) && !evicts &&
+			  s->surges.right != SIZER_SURGE_FORBIDDEN,
 		.allowed = s->surges.right == SIZER_SURGE_ALLOWED,
 		.patient = g->patient,
 		.began = g->began,

@@ -35,16 +35,6 @@ static const struct server {
 	{"SGLang", "sglang", {"sglang.launch_server"}, NULL},
 };
 
-static const struct server *server_of(const char *framework)
-{
-	for (size_t i = 0; i < COUNT_OF(servers); i++) {
-		if (text_equals(servers[i].framework, framework)) {
-			return &servers[i];
-		}
-	}
-	return NULL;
-}
-
 static void add_word(struct words *w, struct view word)
 {
 	w->ends = w->ends || view_equals(word, "--");
@@ -159,8 +149,11 @@ static bool entrypoint_takes(const struct container *c, const struct server *s)
 
 bool command_takes_option(const struct container *c, const char *framework, uint32_t *ret_script)
 {
-	const struct server *s = server_of(framework);
+	const struct server *s = NULL;
 	struct words w = {.count = 0};
+	for (size_t i = 0; i < COUNT_OF(servers) && s == NULL; i++) {
+		s = text_equals(servers[i].framework, framework) ? &servers[i] : NULL;
+	}
 	for (uint32_t i = 0; i < c->arg_count; i++) {
 		add_word(&w, view_of(c->args[i]));
 	}

@@ -47,15 +47,6 @@ static const struct {
 	[UNFIT_MEMORY] = {"lacks memory", "lack memory", NULL},
 };
 
-static void put_cause(struct str *out, enum unfit cause, const struct unfit_count *c)
-{
-	const char *text = c->nodes == 1 ? causes[cause].one : causes[cause].many;
-	if (c->whats > 1 && causes[cause].of_several != NULL) {
-		text = causes[cause].of_several;
-	}
-	explain_filled(out, text, (const char *const[]){text_or(c->what, "?")});
-}
-
 /* "3 nodes lack CPU, 2 have the untolerated taint x": the nearest causes first, for that most nodes
  * are not selected is what a selector is for; no more of them than a person reads. */
 #define CAUSES_TOLD 4
@@ -74,7 +65,11 @@ bool explain_nodes(struct str *out, const struct unfit_tally *t)
 		}
 		const char *nodes = told > 0 ? "" : c->nodes == 1 ? " node" : " nodes";
 		str_append_format(out, "%s%u%s ", told > 0 ? ", " : "", c->nodes, nodes);
-		put_cause(out, (enum unfit)i, c);
+		const char *text = c->nodes == 1 ? causes[i].one : causes[i].many;
+		if (c->whats > 1 && causes[i].of_several != NULL) {
+			text = causes[i].of_several;
+		}
+		explain_filled(out, text, (const char *const[]){text_or(c->what, "?")});
 		told++;
 		left -= c->nodes;
 	}

@@ -67,15 +67,6 @@ static void say_containers(const struct status *s)
 
 /* --- conditions --- */
 
-static void stamp_new_conditions(struct recommendation *r, int64_t now_ms)
-{
-	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
-		if (r->conditions[i].since_ms == 0) {
-			r->conditions[i].since_ms = now_ms;
-		}
-	}
-}
-
 /* The worst of the containers that are shown. */
 struct worst {
 	uint32_t shown;
@@ -390,7 +381,11 @@ void say_recommendation(const struct sized_workload *x, const struct decision *d
 	say_healing(&s);
 	say_idle(&s);
 	say_clamped(&s);
-	stamp_new_conditions(r, d->now_ms);
+	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
+		if (r->conditions[i].since_ms == 0) {
+			r->conditions[i].since_ms = d->now_ms;
+		}
+	}
 }
 
 /* --- the digest of what is written --- */

@@ -177,23 +177,18 @@ bool write_workload(struct tracking *s, struct sized_workload *x, const struct d
 
 /* --- what became of it --- */
 
-static void status_is_written(struct sized_workload *x)
-{
-	x->urgent = x->want->urgent;
-	x->all = x->want->all;
-	x->revision = x->want->revision;
-	x->said = x->want->said;
-	for (size_t i = 0; i < x->containers.count; i++) {
-		x->containers.items[i]->told = x->containers.items[i]->asked;
-	}
-}
-
 void write_settle(struct sized_workload *x, struct sizer_now now, const struct outcome *outcome)
 {
 	bool done = outcome->fault.kind == FAULT_NONE;
 	x->action = 0;
 	if (done && x->want != NULL) {
-		status_is_written(x);
+		x->urgent = x->want->urgent;
+		x->all = x->want->all;
+		x->revision = x->want->revision;
+		x->said = x->want->said;
+		for (size_t i = 0; i < x->containers.count; i++) {
+			x->containers.items[i]->told = x->containers.items[i]->asked;
+		}
 	}
 	free(x->want);
 	x->want = NULL;

@@ -72,9 +72,15 @@ static enum sizer_recall refuse_checkpoint(
 	return f == NULL ? SIZER_RECALL_VERSION : SIZER_RECALL_MALFORMED;
 }
 
-/* What pods of it have told since is in the other one. */
-static void close_minutes(const struct sized_workload *x, const struct sized_container *c)
+static void checkpoint_take(
+	struct sized_workload *x, struct sized_container *c, struct history *before, int64_t now_ms)
 {
+	if (!c->fitted) {
+		history_destroy(c->history);
+		c->history = before;
+		return;
+	}
+	/* What pods of it have told since is in the other one. */
 	for (struct sized_pod *p = x->members; p != NULL; p = p->next) {
 		for (uint8_t i = 0; i < p->feed_count; i++) {
 			if (p->feeds[i].container == c) {
@@ -82,18 +88,7 @@ static void close_minutes(const struct sized_workload *x, const struct sized_con
 			}
 		}
 	}
-}
-
-static void checkpoint_take(
-	struct sized_workload *x, struct sized_container *c, struct history *before, int64_t now_ms)
-{
-	if (c->fitted) {
-		close_minutes(x, c);
-		history_merge(c->history, before, now_ms);
-		return;
-	}
-	history_destroy(c->history);
-	c->history = before;
+	history_merge(c->history, before, now_ms);
 }
 
 enum sizer_recall sizer_recall(struct sizer *s, const struct checkpoint *from, int64_t now_ms)

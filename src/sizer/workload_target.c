@@ -237,18 +237,6 @@ static void decide_container(const struct supply *supply, struct sized_workload 
 	}
 }
 
-static void remember_policy(
-	struct tracking *s, struct sized_workload *x, const struct policy_choice *choice)
-{
-	const char *name = choice->policy != NULL ? choice->policy->name : NULL;
-	healing_policy(x, choice);
-	names_set(s, &x->policy, name);
-	x->decided = true;
-	x->mode = (uint8_t)choice->mode;
-	x->source = (uint8_t)choice->source;
-	x->excluded = choice->excluded;
-}
-
 /* Without a pod what was decided last holds, as long as this process remembers it. */
 static bool choose_again(struct sized_workload *x, struct decision *d)
 {
@@ -295,8 +283,14 @@ static bool is_idle(const struct sized_workload *x, int64_t now_ms)
 bool decide_workload(
 	struct tracking *s, struct supply *supply, struct sized_workload *x, struct decision *d)
 {
+	const struct policy_choice *choice = &d->choice;
 	if (choose_workload_policy(s, supply, x, d)) {
-		remember_policy(s, x, &d->choice);
+		healing_policy(x, choice);
+		names_set(s, &x->policy, choice->policy != NULL ? choice->policy->name : NULL);
+		x->decided = true;
+		x->mode = (uint8_t)choice->mode;
+		x->source = (uint8_t)choice->source;
+		x->excluded = choice->excluded;
 	} else if (!choose_again(x, d)) {
 		return false;
 	} else {

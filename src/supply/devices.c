@@ -89,15 +89,6 @@ static int compare_device_size(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* One that is much smaller than the label says nothing about the others: the engine has it so. */
-static struct device device_from_label(const struct device_found *f, uint32_t node)
-{
-	if (f->held > 0 && f->held >= f->label - f->label / 4) {
-		return (struct device){node, f->held, f->held};
-	}
-	return (struct device){node, f->label, f->label - f->label / LABEL_KEPT};
-}
-
 void devices_settle(struct devices *d, const struct world *w)
 {
 	VEC_CLEAR(&d->at);
@@ -106,7 +97,13 @@ void devices_settle(struct devices *d, const struct world *w)
 	map_clear(&d->by_shape);
 	for (uint32_t i = 0; i < d->found.count; i++) {
 		const struct world_node *n = world_node_at(w, i);
-		struct device x = device_from_label(&d->found.items[i], i);
+		const struct device_found *f = &d->found.items[i];
+		struct device x = {i, f->label, f->label - f->label / LABEL_KEPT};
+		/* One that is much smaller than the label says nothing about the others: the engine
+		 * has it so. */
+		if (f->held > 0 && f->held >= f->label - f->label / 4) {
+			x.mib = x.fits = f->held;
+		}
 		VEC_PUSH(&d->at, x);
 		if (x.mib > 0 && n->known && n->noun.gpus > 0) {
 			VEC_PUSH(&d->list, x);
@@ -181,18 +178,14 @@ static uint64_t scheduling_shape(const struct pod *p)
 }
 
 /* What is cordoned, or not ready, will not be so for ever. */
-static bool node_suits(const struct pod *pod, const struct world_node *n)
-{
-	return n->known &&
-	       place_node_given_out(&n->noun, n->dra_slices > 0, n->kai_pods > 0) == UNFIT_NONE &&
-	       place_node_suits(pod, &n->noun);
-}
-
 static int32_t largest_suitable(struct devices *d, const struct world *w, const struct pod *pod)
 {
 	vec_for_each (const struct device, x, &d->list) {
+		const struct world_node *n = world_node_at(w, x->node);
 		d->looks++;
-		if (node_suits(pod, world_node_at(w, x->node))) {
+		if (n->known && place_node_suits(pod, &n->noun) &&
+			place_node_given_out(&n->noun, n->dra_slices > 0, n->kai_pods > 0) ==
+				UNFIT_NONE) {
 			return x->fits;
 		}
 	}

@@ -20,17 +20,6 @@ uint64_t sharing_group_of(enum exclusivity exclusivity, const struct workload_ke
 	return hash > SHARED_BY_NOBODY ? hash : hash + 2;
 }
 
-/* Of one whose policy is gone the built-in one, of one that is not known nothing. */
-static void gpu_join(struct shared_gpu *gpu, const struct gpu_tenant *t)
-{
-	const struct policy *p = t->policy != NULL ? t->policy : policy_builtin();
-	uint64_t group = sharing_group_of(p->exclusivity, t->key);
-	uint32_t most = p->max_tenants > 0 ? (uint32_t)p->max_tenants : gpu->most;
-	gpu->sharing_group =
-		gpu->tenants == 0 || gpu->sharing_group == group ? group : SHARED_BY_NOBODY;
-	gpu->most = most < gpu->most ? most : gpu->most;
-}
-
 void shared_gpus_add(struct shared_gpus *r, const struct world_pod *wp, const struct pod *pod,
 	const struct gpu_tenant *tenants)
 {
@@ -47,9 +36,18 @@ void shared_gpus_add(struct shared_gpus *r, const struct world_pod *wp, const st
 		.mps = pod_is_mps(pod),
 	};
 	for (uint32_t i = 0; i < pod->ledger.count; i++) {
+		/* Of one whose policy is gone the built-in one, of one that is not known nothing.
+		 */
+		const struct gpu_tenant *t = &tenants[i];
+		const struct policy *p = t->policy != NULL ? t->policy : policy_builtin();
+		uint64_t group = sharing_group_of(p->exclusivity, t->key);
+		bool same = gpu.tenants == 0 || gpu.sharing_group == group;
+		gpu.sharing_group = same ? group : SHARED_BY_NOBODY;
+		if (p->max_tenants > 0 && (uint32_t)p->max_tenants < gpu.most) {
+			gpu.most = (uint32_t)p->max_tenants;
+		}
 		gpu.milli -= pod->ledger.items[i].milli;
 		gpu.mib -= pod->ledger.items[i].mem_mib;
-		gpu_join(&gpu, &tenants[i]);
 		gpu.tenants++;
 	}
 	VEC_PUSH(&r->list, gpu);
