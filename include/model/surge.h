@@ -14,7 +14,7 @@ enum surge_task {
 	SURGE_TASK_LOOK, /* the ReplicaSet, its Deployment and the new pod */
 	SURGE_TASK_READ, /* and all else that C25 asks for */
 	SURGE_TASK_CREATE,
-	SURGE_TASK_CHEAPEN,
+	SURGE_TASK_LOWER_COST,
 	SURGE_TASK_RESTORE,
 	SURGE_TASK_ADOPT,
 	SURGE_TASK_DROP,

@@ -63,7 +63,8 @@ void rollout_end_healing(struct sized_container *c);
 void rollout_settle(
 	struct rollouts *s, struct sized_workload *x, const struct roll_ending *e, int64_t now_ms);
 /* The watch told what is known of the past. */
-void rollout_told(struct rollouts *s, struct sized_workload *x, const struct recommendation *told);
+void rollout_restore(
+	struct rollouts *s, struct sized_workload *x, const struct recommendation *told);
 /* Another process leads, or did: what was under way is not known. */
 void rollout_forget(struct rollouts *s, struct sized_workload *x);
 void rollout_drop(struct rollouts *s, struct sized_workload *x);

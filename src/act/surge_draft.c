@@ -104,7 +104,7 @@ int surge_draft(const struct action *x, struct draft *d, struct fault *ret_fault
 	}
 	struct build b = draft_patch_pod(x, d);
 	switch (x->surge->task) {
-	case SURGE_TASK_CHEAPEN:
+	case SURGE_TASK_LOWER_COST:
 		build_object_at(&b, "annotations");
 		draft_i64_text(&b, NOTE_DELETION_COST, SURGE_COST);
 		build_text_at(&b, NOTE_SURGED_BY, text_or(x->surge->fresh_name, ""));

@@ -35,7 +35,8 @@ void rollout_set_update(struct rollouts *s, struct rollout_record *m, enum updat
 	m->update.at_ms = at_ms;
 }
 
-void rollout_told(struct rollouts *s, struct sized_workload *x, const struct recommendation *told)
+void rollout_restore(
+	struct rollouts *s, struct sized_workload *x, const struct recommendation *told)
 {
 	const struct recommended_update *u = &told->last_update;
 	bool stopped = told->conditions[RECOMMENDATION_PAUSED].status == CONDITION_TRUE;

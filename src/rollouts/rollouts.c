@@ -63,7 +63,7 @@ static void rollout_warning(const struct rollout_turn *t, const char *reason, co
 
 /* In its status as long as it is so, what stopped it also where every pod has the target; as an
  * event once for each target and cause. */
-static void tell_blocked(struct rollout_turn *t, const struct roll_verdict *v)
+static void report_blocked(struct rollout_turn *t, const struct roll_verdict *v)
 {
 	struct rollout_record *m = t->x->roll;
 	uint64_t bit = UINT64_C(1) << v->why;
@@ -344,7 +344,7 @@ static void apply_verdict(struct rollout_turn *t, const struct roll_verdict *v)
 		return;
 	case ROLL_BLOCKED:
 		(void)owner_was_read(t, v);
-		tell_blocked(t, v);
+		report_blocked(t, v);
 		replace_after_rollback(t);
 		return;
 	case ROLL_NOTHING:

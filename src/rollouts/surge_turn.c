@@ -142,7 +142,7 @@ static const char *why_text(struct surge_step *t, enum surge_why why)
 }
 
 /* Once for each cause. */
-static void tell_waits(struct surge_step *t, enum surge_why why)
+static void emit_surge_waits(struct surge_step *t, enum surge_why why)
 {
 	if (why == SURGE_STARTS || why == SURGE_SETTLES || why == SURGE_LEAVES) {
 		return;
@@ -240,7 +240,7 @@ static void surge_apply(struct surge_step *t, const struct surge_verdict *v)
 	const struct standing_of *here = &t->here;
 	switch (v->does) {
 	case SURGE_WAIT:
-		tell_waits(t, v->why);
+		emit_surge_waits(t, v->why);
 		g->at_ms = t->now.mono_ms + LOOK_MS / 2;
 		return;
 	case SURGE_CREATE:
@@ -255,7 +255,7 @@ static void surge_apply(struct surge_step *t, const struct surge_verdict *v)
 		submit(t, SURGE_TASK_READ, NULL);
 		return;
 	case SURGE_LOWER_COST:
-		submit(t, SURGE_TASK_CHEAPEN, &here->old);
+		submit(t, SURGE_TASK_LOWER_COST, &here->old);
 		return;
 	case SURGE_RESTORE:
 		g->why = v->why;

@@ -242,7 +242,7 @@ static void take_point(struct past *p, const struct past_point *point, int64_t n
 }
 
 /* Compute and memory of one time are two points, and so are two devices. */
-static void tell_all(struct past *p, int64_t now_ms)
+static void take_points(struct past *p, int64_t now_ms)
 {
 	if (p->points.count > 0) {
 		qsort(p->points.items, p->points.count, sizeof *p->points.items, compare_points);
@@ -283,7 +283,7 @@ enum sizer_past_verdict sizer_past_span(struct sizer *s, int64_t now_ms)
 		sizer_past_drop(s);
 		return SIZER_PAST_TOO_MUCH;
 	}
-	tell_all(p, now_ms);
+	take_points(p, now_ms);
 	p->from_ms = span_end(p);
 	/* It takes a while, and what was told meanwhile by the same source gives way. */
 	int64_t now_to = now_ms / SIZER_PAST_STEP_MS * SIZER_PAST_STEP_MS;

@@ -298,25 +298,19 @@ static void say_idle(const struct status *s)
 
 /* --- a target that waits --- */
 
-/* What is measured asks for another target than the one that is in force: why that stays. */
-static void say_wait(const struct status *s, struct hold_part held)
-{
-	struct recommended_condition *c = &s->r->conditions[RECOMMENDATION_RECOMMENDED];
-	const char *stays = why_stays(held, s->a);
-	if (stays != NULL) {
-		c->message = stays;
-		c->reason = hold_why_name(held.why);
-	}
-}
-
+/* What is measured asks for another target than the one that is in force: why that stays, of
+ * compute before memory. */
 static void say_waits(const struct status *s)
 {
-	bool recommended = s->r->conditions[RECOMMENDATION_RECOMMENDED].status == CONDITION_TRUE;
-	for (size_t i = 0; recommended && i < s->x->containers.count; i++) {
+	struct recommended_condition *r = &s->r->conditions[RECOMMENDATION_RECOMMENDED];
+	for (size_t i = 0; r->status == CONDITION_TRUE && i < s->x->containers.count; i++) {
 		const struct sized_container *c = s->x->containers.items[i];
-		if (c->converted && container_is_shown(s->x, c)) {
-			say_wait(s, c->held_memory);
-			say_wait(s, c->held_compute);
+		const struct hold_part held[] = {c->held_memory, c->held_compute};
+		bool shown = c->converted && container_is_shown(s->x, c);
+		for (size_t k = 0; shown && k < COUNT_OF(held); k++) {
+			const char *stays = why_stays(held[k], s->a);
+			r->message = stays != NULL ? stays : r->message;
+			r->reason = stays != NULL ? hold_why_name(held[k].why) : r->reason;
 		}
 	}
 }

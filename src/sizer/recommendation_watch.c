@@ -14,7 +14,7 @@
 #include "workload_life.h"
 
 /* Of a container that nobody knew what is told is what was in force. */
-static void container_told(struct sized_workload *x, const struct recommendation *r,
+static void take_target(struct sized_workload *x, const struct recommendation *r,
 	const struct recommended_container *told)
 {
 	struct sized_container *c = sized_container_find(x, told->name);
@@ -31,7 +31,8 @@ static void container_told(struct sized_workload *x, const struct recommendation
 	c->told = small_of(told->target.milli, told->target.mib);
 }
 
-static void told_set(struct sizer *s, struct sized_workload *x, const struct recommendation *r)
+static void take_recommendation(
+	struct sizer *s, struct sized_workload *x, const struct recommendation *r)
 {
 	if (!text_equals(x->uid, r->uid)) {
 		free(x->uid);
@@ -45,7 +46,7 @@ static void told_set(struct sizer *s, struct sized_workload *x, const struct rec
 	x->owned = r->owned;
 	x->generation = r->generation;
 	x->revision = r->revision;
-	rollout_told(&s->rollouts, x, r);
+	rollout_restore(&s->rollouts, x, r);
 	x->urgent = say_digest(r, true);
 	x->all = say_digest(r, false);
 	x->said = condition_times_of(r);
@@ -53,7 +54,7 @@ static void told_set(struct sizer *s, struct sized_workload *x, const struct rec
 		x->containers.items[i]->told = (struct small_share){0, 0};
 	}
 	for (uint32_t i = 0; i < r->container_count; i++) {
-		container_told(x, r, &r->containers[i]);
+		take_target(x, r, &r->containers[i]);
 	}
 }
 
@@ -77,7 +78,7 @@ static bool recommendation_set(struct sizer *s, const struct recommendation *r)
 			x->seen_ms = larger_of(x->seen_ms, r->containers[i].usage.last_sample_ms);
 		}
 	}
-	told_set(s, x, r);
+	take_recommendation(s, x, r);
 	return true;
 }
 

@@ -423,14 +423,13 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 	look_at_alerted(s, &t);
 	if (s->phase == SIZER_RESTS) {
 		save_step(s, now, plan);
-	}
-	if (s->phase == SIZER_RESTS && !s->tracking.ending && now.mono_ms < s->round_at) {
-		look_at_waiting(s, &t);
-	}
-	if (s->phase == SIZER_RESTS && (s->tracking.ending || now.mono_ms < s->round_at)) {
-		return;
-	}
-	if (s->phase == SIZER_RESTS) {
+		if (s->tracking.ending) {
+			return;
+		}
+		if (now.mono_ms < s->round_at) {
+			look_at_waiting(s, &t);
+			return;
+		}
 		round_begin(s, &t);
 	}
 	while (s->phase != SIZER_RESTS && t.budget > 0) {

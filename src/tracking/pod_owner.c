@@ -9,7 +9,7 @@
 #include "tracking/pod_table.h"
 #include "tracking/workload_table.h"
 
-/* The workload of a pod, by its noun; NULL: it has none, or none that can be kept. */
+/* What a pod says of itself. */
 struct pod_traits {
 	bool advised;
 	bool alike;
@@ -38,6 +38,7 @@ static void look_at_member(const struct tracking *s, const struct pod *pod,
 			     admit_gang(pod, podgroups_frees(s->config.pod_groups, pod)) != NULL;
 }
 
+/* The workload of a pod, by its noun; NULL: it has none, or none that can be kept. */
 static struct sized_workload *workload_of_pod(
 	struct tracking *s, const struct world_pod *wp, struct pod_traits *ret_traits)
 {

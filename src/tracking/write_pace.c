@@ -2,6 +2,7 @@
 #include "tracking/write_pace.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "model/names.h"
 #include "model/quantity.h"
 #include "tracking/tracking.h"
@@ -16,8 +17,7 @@ void write_pace_init(struct write_pace *p)
 
 static int64_t filled(int64_t tokens_ms, int64_t more_ms)
 {
-	bool full = more_ms >= FULL_MS || tokens_ms + more_ms >= FULL_MS;
-	return full ? FULL_MS : tokens_ms + more_ms;
+	return more_ms >= FULL_MS ? FULL_MS : time_min(tokens_ms + more_ms, FULL_MS);
 }
 
 void write_pace_fill(struct write_pace *p, int64_t mono_ms)
@@ -28,15 +28,10 @@ void write_pace_fill(struct write_pace *p, int64_t mono_ms)
 	p->filled_ms = mono_ms;
 }
 
-static int64_t lacks(int64_t tokens_ms, int64_t least_ms)
-{
-	return tokens_ms >= least_ms ? 0 : least_ms - tokens_ms;
-}
-
 int64_t write_pace_next(const struct write_pace *p)
 {
-	return p->filled_ms +
-	       time_min(lacks(p->tokens_ms, PACE_TOKEN_MS), lacks(p->first_ms, FIRST_MS));
+	int64_t lacks = time_min(PACE_TOKEN_MS - p->tokens_ms, FIRST_MS - p->first_ms);
+	return p->filled_ms + larger_of(lacks, 0);
 }
 
 bool write_pace_take_first(struct write_pace *p)

@@ -115,7 +115,7 @@ Test(surge, C25_the_old_one_becomes_cheap_and_dear_again)
 {
 	struct fixture *f = set_up();
 	struct surge_order o = base;
-	o.task = SURGE_TASK_CHEAPEN;
+	o.task = SURGE_TASK_LOWER_COST;
 	submit(f, &o, "9");
 	expect_sent(f, WIRE_PATCH, PODS "/web-s?" MANAGER);
 	expect_json(fake_last(f->wire)->body,
@@ -150,7 +150,7 @@ Test(surge, the_label_and_the_drop_are_of_this_very_pod)
 		"\"u\",\"resourceVersion\":\"9\"}}");
 	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
 	static const enum surge_task tasks[] = {
-		SURGE_TASK_CHEAPEN, SURGE_TASK_RESTORE, SURGE_TASK_ADOPT, SURGE_TASK_DROP};
+		SURGE_TASK_LOWER_COST, SURGE_TASK_RESTORE, SURGE_TASK_ADOPT, SURGE_TASK_DROP};
 	for (size_t i = 0; i < COUNT_OF(tasks); i++) {
 		o.task = tasks[i];
 		submit(f, &o, NULL);

@@ -43,7 +43,7 @@ Test(roll_record, what_stopped_it_is_read_back)
 	told.conditions[RECOMMENDATION_PAUSED] =
 		(struct recommended_condition){.status = CONDITION_TRUE, .reason = "Paused"};
 	init(&s);
-	rollout_told(&s.rollouts, s.x, &told);
+	rollout_restore(&s.rollouts, s.x, &told);
 	cr_assert_not_null(s.x->roll);
 	cr_expect_eq(s.x->roll->result, UPDATE_ROLLED_BACK);
 	cr_expect_str_eq(s.x->roll->update.reason, "Paused");
@@ -58,7 +58,7 @@ Test(roll_record, nothing_is_remembered_where_nothing_was_replaced)
 	struct site s;
 	const struct recommendation told = {.revision = 1};
 	init(&s);
-	rollout_told(&s.rollouts, s.x, &told);
+	rollout_restore(&s.rollouts, s.x, &told);
 	cr_expect_null(s.x->roll);
 	cr_expect_not(rollout_hold(s.x));
 	finish(&s);
@@ -71,7 +71,7 @@ Test(roll_record, a_pause_of_healing_is_none_of_its_own)
 	told.conditions[RECOMMENDATION_PAUSED] =
 		(struct recommended_condition){.status = CONDITION_TRUE, .reason = HEALING_PAUSED};
 	init(&s);
-	rollout_told(&s.rollouts, s.x, &told);
+	rollout_restore(&s.rollouts, s.x, &told);
 	cr_expect_not(rollout_hold(s.x));
 	finish(&s);
 }

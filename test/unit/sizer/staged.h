@@ -132,9 +132,9 @@ static inline void carry_out(struct bed *b, const struct action *a, struct outco
 		g->fresh_ms = b->now.wall_ms;
 		show(g, false);
 		return;
-	case SURGE_TASK_CHEAPEN:
+	case SURGE_TASK_LOWER_COST:
 	case SURGE_TASK_RESTORE:
-		g->cheap = task == SURGE_TASK_CHEAPEN;
+		g->cheap = task == SURGE_TASK_LOWER_COST;
 		g->failed = g->failed || (g->cheap && g->fails_cheap);
 		g->seen.live.all_ready = !(g->cheap && g->unready_once_cheap);
 		show(g, true);
