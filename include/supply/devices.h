@@ -26,7 +26,7 @@ struct device_shape {
 };
 
 struct devices {
-	VEC_OF(struct device_found) found;  /* of this round, by node */
+	VEC_OF(struct device_found) found;  /* of this round, by node; who begins one clears it */
 	VEC_OF(struct device) at;	    /* of the last one, by node */
 	VEC_OF(struct device) list;	    /* the same, the largest first */
 	VEC_OF(struct device_shape) shapes; /* that were asked for since */
@@ -36,8 +36,6 @@ struct devices {
 
 void devices_init(struct devices *d);
 void devices_finish(struct devices *d);
-/* Of the round that begins. */
-void devices_clear(struct devices *d);
 void devices_see(struct devices *d, const struct world *w, uint32_t node);
 /* A capacity pod holds one there. */
 void devices_hold(struct devices *d, uint32_t node, int64_t mib);

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/number.h"
-#include "device_events.h"
+#include "own/heard.h"
 #include "sizer/recommendation_watch.h"
 #include "world/nodes.h"
 
@@ -48,12 +48,47 @@ bool control_observe(struct control *c, const struct change *change)
 	return taken;
 }
 
+/* Events of devices stand in the annotations of the Lease, for whoever leads next. */
+
+_Static_assert(HEARD_TEXT_MAX <= ELECTION_HEARD_MAX, "what is written can be kept");
+
+static void recall_device_events(struct control *c)
+{
+	const char *text = election_heard(c->election);
+	struct heard list[HEARD_MAX];
+	size_t count = 0;
+	struct fault f = {0};
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	if (*text == '\0') {
+		return;
+	}
+	if (heard_decode(text, &arena, list, &count, &f) < 0) {
+		log_warn("what the lease says of devices cannot be used", LOG_F(&f));
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct change change = {.type = CHANGE_HEARD, .heard = &list[i]};
+		(void)engine_observe(c->engine, &change);
+		log_info("a former leader heard of a device", LOG_S("uuid", list[i].uuid),
+			LOG_S("node", list[i].node), LOG_S("why", list[i].why));
+	}
+}
+
+static void keep_device_events(struct control *c)
+{
+	struct heard list[HEARD_MAX];
+	size_t count = engine_heard(c->engine, list, HEARD_MAX);
+	CLEANUP(str_finish) struct str text = STR_INIT(ELECTION_HEARD_MAX - 1);
+	heard_write(&text, list, count);
+	election_keep(c->election, str_text(&text));
+}
+
 void control_lead(struct control *c, bool leads)
 {
 	struct change change = {.type = CHANGE_LEADER, .leads = leads};
 	(void)engine_observe(c->engine, &change);
 	if (leads && c->config.keeps_events) {
-		device_events_recall(c->engine, c->election);
+		recall_device_events(c);
 	}
 }
 
@@ -181,7 +216,7 @@ static void decide_step(void *self, const struct turn *turn)
 	int64_t began = stopwatch_us(c);
 	engine_step(c->engine, control_now(c), c->config.budget, &c->plan);
 	if (c->config.keeps_events) {
-		device_events_keep(c->engine, c->election);
+		keep_device_events(c);
 	}
 	int64_t took = stopwatch_us(c) - began;
 	if (c->config.stopwatch != NULL) {

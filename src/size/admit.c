@@ -381,20 +381,6 @@ enum reason admit_template(
 	return v.reason;
 }
 
-/* The API server merges the class's selector into the pod's, and refuses the pod where the two
- * contradict each other: then it starts without the class rather than not at all. */
-static const char *class_for(const struct admit_input *in)
-{
-	const struct pairs *wanted = &in->runtime_selector;
-	for (uint32_t i = 0; i < wanted->count; i++) {
-		const char *own = pairs_get(&in->pod->node_selector, wanted->items[i].key);
-		if (own != NULL && !text_equals(own, wanted->items[i].value)) {
-			return NULL;
-		}
-	}
-	return text_empty(in->pod->runtime_class) ? in->runtime_class : NULL;
-}
-
 void admit_mutation(const struct admit_input *in, const struct admit_verdict *v, struct arena *a,
 	struct mutation *ret_mutation)
 {
@@ -402,6 +388,17 @@ void admit_mutation(const struct admit_input *in, const struct admit_verdict *v,
 	const struct policy *p = v->choice.policy;
 	bool mps = v->isolation == ISOLATION_MPS;
 	const struct framework *f = v->framework;
+	const struct pairs *wanted = &in->runtime_selector;
+	const char *class = text_empty(in->pod->runtime_class) ? in->runtime_class : NULL;
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		const char *own = pairs_get(&in->pod->node_selector, wanted->items[i].key);
+		/* The API server merges the class's selector into the pod's, and refuses the pod
+		 * where the two contradict each other: then it starts without the class rather than
+		 * not at all. */
+		if (own != NULL && !text_equals(own, wanted->items[i].value)) {
+			class = NULL;
+		}
+	}
 	*ret_mutation = (struct mutation){
 		.container = in->pod->containers[v->container].name,
 		.milli = v->milli,
@@ -410,7 +407,7 @@ void admit_mutation(const struct admit_input *in, const struct admit_verdict *v,
 		.policy_applied =
 			arena_printf(a, "%s@%lld", text_or(p->name, ""), (long long)p->generation),
 		.recommendation = ask_is_present(&v->ask) ? NULL : in->recommendation,
-		.runtime_class = class_for(in),
+		.runtime_class = class,
 		.isolation = mps		      ? ISOLATION_MPS_TEXT
 			     : v->forbids_mps != NULL ? ISOLATION_NONE_TEXT
 						      : NULL,

@@ -263,17 +263,6 @@ void explain_filled(struct str *out, const char *template, const char *const tex
 	str_append_text(out, template);
 }
 
-static bool put_quoted(struct str *out, const char *text)
-{
-	if (text == NULL) {
-		return false;
-	}
-	str_append_char(out, '"');
-	(void)explain_text(out, text);
-	str_append_char(out, '"');
-	return true;
-}
-
 /* "0.25 GPU", "8Gi GPU memory", "0.25 GPU and 8Gi GPU memory" */
 static bool put_share(struct str *out, int64_t milli, int64_t mib)
 {
@@ -376,8 +365,11 @@ static bool sentence_put_word(
 		}
 	}
 	if (view_equals(word, "value")) {
-		return reason == REASON_BAD_VALUE ? put_quoted(out, f->value)
-						  : explain_text(out, f->value);
+		bool quoted = reason == REASON_BAD_VALUE && f->value != NULL;
+		str_append_text(out, quoted ? "\"" : "");
+		bool told = explain_text(out, f->value);
+		str_append_text(out, quoted ? "\"" : "");
+		return told || quoted;
 	}
 	if (view_equals(word, "want")) {
 		return put_share(out, f->want_milli, f->want_mib);

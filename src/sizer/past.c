@@ -91,20 +91,6 @@ static void append_name(struct str *out, const char *name)
 	}
 }
 
-/* Of other kinds only those that run are known by name. */
-static void append_running(const struct tracking *s, const struct world *w,
-	const struct sized_workload *x, struct str *out)
-{
-	for (size_t i = 0; i < s->pods.count; i++) {
-		const struct sized_pod *p = s->pods.items[i];
-		const struct world_pod *wp = p->of == x ? world_pod_by_uid(w, p->uid) : NULL;
-		if (wp != NULL) {
-			str_append_text(out, out->len > 0 ? "|" : "");
-			append_name(out, world_pod_name(wp));
-		}
-	}
-}
-
 static void append_pods(const struct tracking *s, const struct world *w,
 	const struct sized_workload *x, struct str *out)
 {
@@ -116,7 +102,15 @@ static void append_pods(const struct tracking *s, const struct world *w,
 			return;
 		}
 	}
-	append_running(s, w, x, out);
+	/* Of other kinds only those that run are known by name. */
+	for (size_t i = 0; i < s->pods.count; i++) {
+		const struct sized_pod *p = s->pods.items[i];
+		const struct world_pod *wp = p->of == x ? world_pod_by_uid(w, p->uid) : NULL;
+		if (wp != NULL) {
+			str_append_text(out, out->len > 0 ? "|" : "");
+			append_name(out, world_pod_name(wp));
+		}
+	}
 }
 
 void past_want(struct sizer *s, struct sized_workload *x, const struct decision *d)
@@ -228,19 +222,6 @@ static int compare_points(const void *a, const void *b)
 	return x->feed < y->feed ? -1 : x->feed > y->feed;
 }
 
-/* A value at a time is of the minute that ends there. */
-static void take_point(struct past *p, const struct past_point *point, int64_t now_ms)
-{
-	struct past_feed *f = &p->feeds.items[point->feed];
-	struct history_sample sample = {
-		.source = {METERED_PROMETHEUS, f->estimated, f->basis[0] != '\0' ? f->basis : NULL},
-		.at_ms = point->at_ms - SIZER_PAST_STEP_MS,
-		.compute = point->compute,
-		.wall = METERED_FULL,
-		.mem_bytes = point->mem_bytes};
-	(void)history_take(p->containers[f->container].history, &f->feed, &sample, now_ms);
-}
-
 /* Compute and memory of one time are two points, and so are two devices. */
 static void take_points(struct past *p, int64_t now_ms)
 {
@@ -254,7 +235,15 @@ static void take_points(struct past *p, int64_t now_ms)
 			one.compute = larger_of(one.compute, p->points.items[i].compute);
 			one.mem_bytes = larger_of(one.mem_bytes, p->points.items[i].mem_bytes);
 		}
-		take_point(p, &one, now_ms);
+		/* A value at a time is of the minute that ends there. */
+		struct past_feed *f = &p->feeds.items[one.feed];
+		struct history_sample sample = {.source = {METERED_PROMETHEUS, f->estimated,
+							f->basis[0] != '\0' ? f->basis : NULL},
+			.at_ms = one.at_ms - SIZER_PAST_STEP_MS,
+			.compute = one.compute,
+			.wall = METERED_FULL,
+			.mem_bytes = one.mem_bytes};
+		(void)history_take(p->containers[f->container].history, &f->feed, &sample, now_ms);
 	}
 	p->points.count = 0;
 }

@@ -82,7 +82,8 @@ static bool recommendation_set(struct sizer *s, const struct recommendation *r)
 	return true;
 }
 
-static void recommendation_gone(struct sized_workload *x)
+/* The object goes with its owner: nobody will ask for this workload again. */
+static void recommendation_gone(struct sizer *s, struct sized_workload *x)
 {
 	free(x->uid);
 	x->uid = NULL;
@@ -95,12 +96,6 @@ static void recommendation_gone(struct sized_workload *x)
 	for (size_t i = 0; i < x->containers.count; i++) {
 		x->containers.items[i]->told = (struct small_share){0, 0};
 	}
-}
-
-/* The object goes with its owner: nobody will ask for this workload again. */
-static void gone_at(struct sizer *s, struct sized_workload *x)
-{
-	recommendation_gone(x);
 	if (x->pods == 0) {
 		workload_remove(s, x);
 	} else {
@@ -119,14 +114,14 @@ bool sizer_observe(struct sizer *s, const struct change *c)
 		struct sized_workload *x =
 			sized_find(&s->tracking, text_or(c->ns, ""), text_or(c->name, ""));
 		if (x != NULL && x->uid != NULL) {
-			gone_at(s, x);
+			recommendation_gone(s, x);
 		}
 	} else if (c->type == CHANGE_RELIST_END) {
 		s->listed = true;
 		for (size_t i = t->rows.count; !c->no_sweep && i-- > 0;) {
 			struct sized_workload *x = workload_at(&s->tracking, i);
 			if (x->row.mark != t->mark && x->uid != NULL) {
-				gone_at(s, x);
+				recommendation_gone(s, x);
 			}
 		}
 	} else {

@@ -9,14 +9,6 @@
 #include "roll/rollout_explain.h"
 #include "tracking/pod_table.h"
 
-void resize_decide(struct sized_workload *x, const struct decision *d)
-{
-	const struct policy *p = d->choice.policy;
-	bool may = p != NULL && d->choice.mode == MODE_AUTOMATE && !d->choice.excluded && !x->multi;
-	x->acts = may && !policy_never_sizes(p, x->key.kind);
-	x->keeps_running = p != NULL && d->choice.sizing.keeps_running;
-}
-
 /* What a framework took at its start. */
 static bool keeps_memory(const struct sized_container *c, const struct sized_pod *p)
 {

@@ -4,8 +4,6 @@
 
 #include "status_sentences.h"
 
-/* May the running pods of a workload get the target? */
-void resize_decide(struct sized_workload *x, const struct decision *d);
 void request_resize(struct tracking *s, struct sized_pod *p);
 void resize_counts_clear(struct sized_workload *x); /* a round */
 /* What became of it. */

@@ -78,7 +78,7 @@ static void round_begin(struct sizer *s, const struct turn *t)
 {
 	s->tracking.round++;
 	s->round_at = t->now.mono_ms + s->tracking.config.round_ms;
-	devices_clear(&s->supply.devices);
+	VEC_CLEAR(&s->supply.devices.found);
 	s->counting = (struct sizer_totals){0};
 	VEC_CLEAR(&s->gathering);
 	strangers_begin(&s->strangers);

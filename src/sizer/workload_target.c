@@ -303,6 +303,9 @@ bool decide_workload(
 		x->heals = x->heals || healing_of(x->containers.items[i])->answer.healing;
 	}
 	x->idle = is_idle(x, d->now_ms);
-	resize_decide(x, d);
+	const struct policy *p = choice->policy;
+	x->acts = p != NULL && choice->mode == MODE_AUTOMATE && !choice->excluded && !x->multi &&
+		  !policy_never_sizes(p, x->key.kind);
+	x->keeps_running = p != NULL && choice->sizing.keeps_running;
 	return true;
 }

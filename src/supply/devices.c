@@ -36,11 +36,6 @@ void devices_finish(struct devices *d)
 
 /* --- what is found --- */
 
-void devices_clear(struct devices *d)
-{
-	VEC_CLEAR(&d->found);
-}
-
 static struct device_found *found_at(struct devices *d, uint32_t node)
 {
 	static const struct device_found nothing = {0, 0};

@@ -41,7 +41,7 @@ static void init(struct site *s)
 
 static void settle(struct site *s)
 {
-	devices_clear(&s->d);
+	VEC_CLEAR(&s->d.found);
 	for (uint32_t i = 0; i < world_node_slots(s->world); i++) {
 		devices_see(&s->d, s->world, i);
 	}

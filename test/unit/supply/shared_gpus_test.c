@@ -55,7 +55,7 @@ static void node(struct site *s, int64_t gpus, bool ready, bool tainted)
 		.ready = ready};
 	struct change c = {.kind = KIND_NODE, .node = &n};
 	world_apply(s->world, &c);
-	devices_clear(&s->devices);
+	VEC_CLEAR(&s->devices.found);
 	devices_see(&s->devices, s->world, world_node_find(s->world, "node"));
 	devices_settle(&s->devices, s->world);
 }
