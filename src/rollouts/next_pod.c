@@ -126,14 +126,6 @@ static struct admit_verdict admit_next(
 	return v;
 }
 
-/* A target may be the whole GPU. What is said of the namespace by who does not know it is said
- * by other questions, and of gangs as well. */
-static bool is_of_itself(const struct admit_verdict *v)
-{
-	return !v->convert && v->reason != REASON_NOT_SYNCED && v->reason != REASON_GANG &&
-	       (v->reason != REASON_WHOLE || ask_is_present(&v->ask));
-}
-
 /* --- its place in quotas --- */
 
 /* The least that one of those frees who are to go. */
@@ -195,7 +187,10 @@ const char *next_pod_stays_whole(const struct sized_workload *x, const struct de
 	}
 	struct unfit_tally unshared;
 	const struct admit_verdict v = admit_next(&n, &unshared, a);
-	if (is_of_itself(&v)) {
+	/* A target may be the whole GPU. What is said of the namespace by who does not know it is
+	 * said by other questions, and of gangs as well. */
+	if (!v.convert && v.reason != REASON_NOT_SYNCED && v.reason != REASON_GANG &&
+		(v.reason != REASON_WHOLE || ask_is_present(&v.ask))) {
 		return sentence_whole(a, v.reason, &v.facts);
 	}
 	uint8_t told = REASON_NONE;

@@ -278,16 +278,6 @@ static uint32_t who_makes_way(const struct rollout_turn *t, bool *ret_any)
 	return at;
 }
 
-/* What was read of the owner, or could not be, is what keeps them: nobody else asks it again. */
-static void refresh_owner(const struct rollout_turn *t)
-{
-	bool missed = t->x->roll->seen.misses > 0;
-	if (t->asked.ask.owner != ROLL_OWNER_STEADY &&
-		(missed || !owner_is_fresh(t->x, t->d->now_ms, OWNER_AGAIN_MS))) {
-		ask_for_owner(t, true);
-	}
-}
-
 /* It makes way for one with the share before. Nothing is under way with it, and it counts. */
 static void replace_after_rollback(const struct rollout_turn *t)
 {
@@ -300,8 +290,12 @@ static void replace_after_rollback(const struct rollout_turn *t)
 	}
 	uint32_t at = who_makes_way(t, &any);
 	if (at == ask->pod_count) {
-		if (any) {
-			refresh_owner(t);
+		/* What was read of the owner, or could not be, is what keeps them: nobody else asks
+		 * it again. */
+		if (any && ask->owner != ROLL_OWNER_STEADY &&
+			(m->seen.misses > 0 ||
+				!owner_is_fresh(t->x, t->d->now_ms, OWNER_AGAIN_MS))) {
+			ask_for_owner(t, true);
 		}
 		return;
 	}

@@ -250,18 +250,6 @@ void save_step(struct sizer *s, struct sizer_now now, struct plan *plan)
 		now.mono_ms + (d.c != NULL ? BETWEEN_MS : s->tracking.config.checkpoint_ms / 10);
 }
 
-/* There is one that was not read: what it says is worth more than what was to be written over it.
- * One that nobody can read is written the next time. */
-static void adopt_existing_checkpoint(struct sizer *s, struct checkpoint_state *save,
-	const struct outcome *o, struct sizer_now now)
-{
-	if (o->found != NULL) {
-		(void)sizer_recall(s, o->found, now.policy_ms); /* what it refuses it tells */
-	}
-	save->exists = true;
-	save->retry_ms = now.mono_ms;
-}
-
 bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struct outcome *o)
 {
 	struct container_walk w = {.c = NULL};
@@ -279,7 +267,13 @@ bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struc
 		save->at_ms = save->asked_ms;
 		save->samples = save->asked_samples;
 	} else if (o->exists) {
-		adopt_existing_checkpoint(s, save, o, now);
+		/* There is one that was not read: what it says is worth more than what was to be
+		 * written over it. One that nobody can read is written the next time. */
+		if (o->found != NULL) {
+			(void)sizer_recall(s, o->found, now.policy_ms);
+		}
+		save->exists = true;
+		save->retry_ms = now.mono_ms;
 	} else {
 		save->exists = save->exists && o->fault.kind != FAULT_NOT_FOUND;
 		save->retry_ms = now.mono_ms + AGAIN_MS;

@@ -12,35 +12,22 @@ struct sized_pod *pods_find(const struct tracking *s, const char *uid)
 	return at != MAP_NONE ? s->pods.items[at] : NULL;
 }
 
-/* What it was told is counted; who comes next begins anew. */
-static void pod_leave_workload(struct sized_pod *p)
+void pods_drop(struct tracking *s, struct sized_pod *p)
 {
+	/* What it was told is counted; who comes next begins anew. */
 	for (uint8_t i = 0; i < p->feed_count; i++) {
 		struct sized_feed *f = &p->feeds[i];
 		history_leave(f->container->history, &f->feed);
 		f->container->feeds--;
 	}
-	p->feed_count = 0;
-	p->of->pods--;
-	if (p->of->newest == p) {
-		p->of->newest = NULL;
-	}
-	if (p->previous != NULL) {
-		p->previous->next = p->next;
-	} else {
-		p->of->members = p->next;
-	}
+	struct sized_workload *x = p->of;
+	x->pods--;
+	x->newest = x->newest == p ? NULL : x->newest;
+	x->worst = x->worst == p ? NULL : x->worst;
+	*(p->previous != NULL ? &p->previous->next : &x->members) = p->next;
 	if (p->next != NULL) {
 		p->next->previous = p->previous;
 	}
-	if (p->of->worst == p) {
-		p->of->worst = NULL;
-	}
-}
-
-void pods_drop(struct tracking *s, struct sized_pod *p)
-{
-	pod_leave_workload(p);
 	map_remove(&s->by_uid, hash_text(p->uid), p->slot);
 	struct sized_pod *last = s->pods.items[s->pods.count - 1];
 	if (last != p) {
