@@ -263,6 +263,16 @@ void explain_filled(struct str *out, const char *template, const char *const tex
 	str_append_text(out, template);
 }
 
+/* What cannot be read is shown between quotes, even where it is nothing. */
+static bool put_value(struct str *out, enum reason reason, const char *text)
+{
+	if (reason != REASON_BAD_VALUE || text == NULL) {
+		return explain_text(out, text);
+	}
+	explain_filled(out, "\"{}\"", (const char *const[]){text});
+	return true;
+}
+
 /* "0.25 GPU", "8Gi GPU memory", "0.25 GPU and 8Gi GPU memory" */
 static bool put_share(struct str *out, int64_t milli, int64_t mib)
 {
@@ -365,11 +375,7 @@ static bool sentence_put_word(
 		}
 	}
 	if (view_equals(word, "value")) {
-		bool quoted = reason == REASON_BAD_VALUE && f->value != NULL;
-		str_append_text(out, quoted ? "\"" : "");
-		bool told = explain_text(out, f->value);
-		str_append_text(out, quoted ? "\"" : "");
-		return told || quoted;
+		return put_value(out, reason, f->value);
 	}
 	if (view_equals(word, "want")) {
 		return put_share(out, f->want_milli, f->want_mib);
