@@ -56,5 +56,9 @@ struct claims_of {
 };
 /* The pod's volumes: READING_VOLUMES, VOLUME_NOT_READY, or NONE where each can be judged. */
 enum reason needs_claims(struct world *world, const struct pod *pod, struct claims_of *ret_claims);
+/* What the pod asks of nodes, as of now: its volumes, which the request borrows, and its
+ * neighbours. */
+void needs_ask(struct needs *needs, const struct pod *pod, const struct claims_of *claims,
+	struct place_request *r);
 
 #endif

@@ -5,29 +5,18 @@
 #include "base/vec.h"
 #include "ledger/nouns.h"
 
-/* One of those who are ranked. */
-struct candidate {
-	struct waiter *waiter;
-	uint32_t pod_slot;
-};
-
 /* Those who wait, in the order in which they are looked at. */
 struct ranked {
-	VEC_FIELDS(struct candidate);
+	VEC_FIELDS(struct waiter *); /* borrowed */
 };
 
 /* What the next ranking needs of the last, and scratch; the engine owns it. */
 struct ranking {
-	uint64_t last; /* the step in which it was done; 0: none yet */
-	struct {
-		VEC_FIELDS(struct candidate);
-	} kept; /* by their last rank */
-	struct {
-		VEC_FIELDS(struct candidate);
-	} fresh; /* who have none */
+	uint64_t last;	     /* the step in which it was done; 0: none yet */
+	struct ranked kept;  /* by their last rank; NULL: it has left */
+	struct ranked fresh; /* who have none */
 };
 
-/* Fills e->ranked. */
 void rank_waiters(struct ranking *r, const struct picture *picture, struct ranked *ranked);
 void ranking_finish(struct ranking *r);
 /* Less than 0: the first comes before the second. By priority and age, and by those alone. */

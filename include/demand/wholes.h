@@ -7,10 +7,18 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "demand/keeper.h"
 #include "ledger/nouns.h"
 #include "model/pod.h"
 #include "place/place.h"
+
+struct place_keep;
+
+/* Whom GPUs and nodes are kept for, in the picture of a step. */
+struct keeper {
+	const struct pod *pod; /* borrowed for the step */
+	bool whole;
+	bool held; /* evictions have freed it for that pod */
+};
 
 /* Rests grow so often. */
 #define WHOLE_RESTS_MAX 4
@@ -79,5 +87,23 @@ struct whole *whole_find(const struct wholes *wholes, const char *uid);
 void wholes_sweep(struct wholes *wholes); /* forgets what this step did not meet */
 /* Evictions free something for it, that it has not got yet. */
 bool whole_is_held(const struct wholes *wholes, const struct whole *w);
+
+/* Something is kept for this pod: its number. */
+uint32_t keeper_add(struct wholes *wholes, const struct pod *pod, bool whole);
+/* It could have this, which is kept for somebody who ranks before it. */
+void keeper_note(struct wholes *wholes, struct waiter *w, const struct place_keep *k);
+
+/* Some share was taken out of the picture: what is idle may be so no more. */
+void wholes_picture_changed(struct wholes *wholes);
+/* All that the scheduler may refuse it for is judged here. */
+bool whole_is_judged(const struct pod *p);
+void wholes_know_rooms(struct wholes *wholes);
+/* Might this GPU go for a whole pod? */
+bool snap_gpu_is_idle(const struct picture *picture, uint32_t gpu);
+/* GPUs that it can have on the node, idle capacity pods and those on their way out counted. */
+int64_t whole_obtainable(const struct wholes *wholes, uint32_t node);
+/* Of the nodes where it fits, the one that is nearest to it; PLACE_NOWHERE: it fits nowhere.
+ * `keeper` not 0: nobody opens a GPU on any of them. */
+uint32_t whole_best_node(struct wholes *wholes, const struct place_request *r, uint32_t keeper);
 
 #endif

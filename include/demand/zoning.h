@@ -7,6 +7,7 @@
 #include "ledger/nouns.h"
 
 struct neighbour_term;
+struct node;
 
 /* Which nodes a spread counts, and which of them are near each other. */
 struct zoning {
@@ -19,6 +20,8 @@ struct zoning {
 };
 #define ZONINGS_MAX 16
 
+/* Where a node is by that label, its name where there is none; NULL: nowhere. */
+const char *zoning_value(const struct node *n, const char *key);
 /* Of a spread of the pod. Valid until ZONINGS_MAX others were asked for. */
 const struct zoning *zoning_of(
 	struct needs *needs, const struct pod *pod, const struct neighbour_term *spread);

@@ -5,9 +5,7 @@
 
 #include "capacity/capacity_failure.h"
 #include "capacity/inject.h"
-#include "demand/keeper.h"
 #include "demand/needs.h"
-#include "demand/neighbours.h"
 #include "demand/rank.h"
 #include "demand/wholes.h"
 #include "guardian/departed_share.h"
@@ -215,7 +213,7 @@ static bool anyone_waits(const struct ranked *ranked, bool mps)
 {
 	bool any = false;
 	for (size_t i = 0; i < ranked->count && !any; i++) {
-		any = waits_for_other(ranked->items[i].waiter, mps);
+		any = waits_for_other(ranked->items[i], mps);
 	}
 	return any;
 }
@@ -260,10 +258,7 @@ static bool take_one(struct wholes *wholes, struct waiter *w, uint32_t *looks, s
 		return false;
 	}
 	struct place_request r = w->asked;
-	r.pod = &w->pod;
-	r.claims = claims.items;
-	r.claim_count = claims.count;
-	r.apart = neighbours_mark(wholes->needs, &w->pod);
+	needs_ask(wholes->needs, &w->pod, &claims, &r);
 	for (uint32_t i = 0; i < picture->snap_gpus.count && *looks < LOOKS_MAX; i++) {
 		if (picture->snap.gpus.items[i].mps == r.mps || !is_free_for(wholes, i, w)) {
 			continue;
@@ -300,7 +295,7 @@ static void tend_modes(struct wholes *wholes, const struct ranked *ranked, struc
 		}
 		uint32_t going = count_going(picture->book, mps == 1);
 		for (size_t i = 0; i < ranked->count && looks < LOOKS_MAX; i++) {
-			struct waiter *w = ranked->items[i].waiter;
+			struct waiter *w = ranked->items[i];
 			if (!waits_for_other(w, mps == 1)) {
 				continue;
 			}

@@ -242,7 +242,7 @@ static void gather(struct scale *scale, const struct ranked *ranked)
 		}
 	}
 	for (size_t i = 0; i < ranked->count; i++) {
-		struct waiter *w = ranked->items[i].waiter;
+		struct waiter *w = ranked->items[i];
 		w->asked_for_s = 0;
 		if (asks(scale, w)) {
 			look_at(scale, w, guess);

@@ -3,7 +3,7 @@
 #include "scale_where.h"
 
 #include "demand/needs.h"
-#include "demand/whole_fit.h"
+#include "demand/wholes.h"
 #include "ledger/ledger.h"
 #include "model/names.h"
 

@@ -8,22 +8,19 @@
 #include "demand/zoning.h"
 #include "ledger/ledger.h"
 
-static bool anyone_needs(const struct wholes *wholes, const struct ranked *ranked)
+static bool anyone_asks_for_others(const struct wholes *wholes, const struct ranked *ranked)
 {
-	for (size_t i = 0; i < ranked->count; i++) {
-		if (ranked->items[i].waiter->pod.extra.amounts.count > 0) {
-			return true;
-		}
+	bool any = false;
+	for (size_t i = 0; i < ranked->count && !any; i++) {
+		any = ranked->items[i]->pod.extra.amounts.count > 0;
 	}
-	for (size_t i = 0; i < wholes->ranked.count; i++) {
-		if (wholes->ranked.items[i]->pod.extra.amounts.count > 0) {
-			return true;
-		}
+	for (size_t i = 0; i < wholes->ranked.count && !any; i++) {
+		any = wholes->ranked.items[i]->pod.extra.amounts.count > 0;
 	}
-	return false;
+	return any;
 }
 
-static int64_t used(const struct world_uses *u, const char *name)
+static int64_t amount_used(const struct world_uses *u, const char *name)
 {
 	for (size_t i = 0; i < u->amounts.count; i++) {
 		if (text_equals(u->amounts.items[i].name, name)) {
@@ -39,37 +36,27 @@ static void count_others(struct picture *picture, struct place_node *n, const st
 	n->others_count = n->noun->others.count;
 	for (uint32_t i = 0; i < n->noun->others.count; i++) {
 		struct amount left = n->noun->others.items[i];
-		left.value -= used(&w->uses, left.name);
+		left.value -= amount_used(&w->uses, left.name);
 		VEC_PUSH(&picture->snap.others, left);
 	}
-}
-
-static struct place_node *node_of(struct picture *picture, const struct holder *h)
-{
-	uint32_t at = h != NULL && h->node != NULL ? world_node_find(picture->world, h->node)
-						   : WORLD_NONE;
-	if (at == WORLD_NONE || at >= picture->node_to_snap.count ||
-		picture->node_to_snap.items[at] == WORLD_NONE) {
-		return NULL;
-	}
-	return &picture->snap.nodes.items[picture->node_to_snap.items[at]];
 }
 
 /* Tenants whose gate is gone and that are not bound yet: their CPU, memory and slots were counted
  * with the snapshot. */
 static void count_unbound(struct needs *needs)
 {
-	vec_for_each (const uint32_t, i, &needs->picture->unsettled) {
-		const struct world_pod *p = world_class_at(needs->picture->world, WORLD_TENANT, *i);
+	struct picture *picture = needs->picture;
+	vec_for_each (const uint32_t, i, &picture->unsettled) {
+		const struct world_pod *p = world_class_at(picture->world, WORLD_TENANT, *i);
 		if (p->takes->extra == NULL || p->gpu->gated || p->node != WORLD_NONE ||
-			p->gpu->capacity_pod == NULL || world_pod_terminal(p)) {
+			world_pod_terminal(p)) {
 			continue;
 		}
-		struct place_node *n =
-			node_of(needs->picture, holder_of_tenant(needs->picture->book, p->gpu));
-		if (n != NULL) {
+		const struct holder *h = holder_of_tenant(picture->book, p->gpu);
+		uint32_t node = h != NULL ? snap_node_of_holder(picture, h) : WORLD_NONE;
+		if (node != WORLD_NONE) {
 			struct extra x = extra_read(p->takes->extra, &needs->arena);
-			place_reserve_extra(&needs->picture->snap, n, &x);
+			place_reserve_extra(&picture->snap, &picture->snap.nodes.items[node], &x);
 		}
 	}
 }
@@ -80,14 +67,14 @@ static void count_granted(struct needs *needs, const struct ranked *ranked)
 {
 	struct picture *picture = needs->picture;
 	for (size_t i = 0; i < ranked->count; i++) {
-		const struct waiter *w = ranked->items[i].waiter;
-		struct place_node *n = w->granted_step == picture->time->step
-					       ? node_of(picture, w->granted_by)
-					       : NULL;
-		if (n != NULL) {
-			place_reserve_pod(&picture->snap, n, &w->pod);
-			neighbours_arrive(
-				needs, (uint32_t)(n - picture->snap.nodes.items), &w->pod);
+		const struct waiter *w = ranked->items[i];
+		uint32_t node = w->granted_step == picture->time->step
+					? snap_node_of_holder(picture, w->granted_by)
+					: WORLD_NONE;
+		if (node != WORLD_NONE) {
+			place_reserve_pod(
+				&picture->snap, &picture->snap.nodes.items[node], &w->pod);
+			neighbours_arrive(needs, node, &w->pod);
 		}
 	}
 }
@@ -96,7 +83,7 @@ void needs_count(struct wholes *wholes, const struct ranked *ranked)
 {
 	struct needs *needs = wholes->needs;
 	struct picture *picture = needs->picture;
-	bool others = anyone_needs(wholes, ranked);
+	bool others = anyone_asks_for_others(wholes, ranked);
 	arena_reset(&needs->arena);
 	for (size_t i = 0; i < picture->snap.nodes.count; i++) {
 		struct place_node *n = &picture->snap.nodes.items[i];
@@ -145,4 +132,13 @@ enum reason needs_claims(struct world *world, const struct pod *pod, struct clai
 	}
 	*ret_claims = found;
 	return reason == REASON_NONE && found.blocker != NULL ? REASON_VOLUME_NOT_READY : reason;
+}
+
+void needs_ask(struct needs *needs, const struct pod *pod, const struct claims_of *claims,
+	struct place_request *r)
+{
+	r->pod = pod;
+	r->claims = claims->items;
+	r->claim_count = claims->count;
+	r->apart = neighbours_mark(needs, pod);
 }

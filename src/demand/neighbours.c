@@ -27,7 +27,7 @@ static bool is_asked(const struct needs *needs, const char *ns)
 	return false;
 }
 
-static void ask(struct needs *needs, const char *ns)
+static void ask_namespace(struct needs *needs, const char *ns)
 {
 	if (!is_asked(needs, ns)) {
 		VEC_PUSH(&needs->spaces, ns);
@@ -40,26 +40,15 @@ static void ask_for(struct needs *needs, const struct pod *pod)
 	for (uint32_t i = 0; i < pod->neighbour_count; i++) {
 		const struct neighbour_term *t = &pod->neighbours[i];
 		if (t->all_namespaces) {
-			ask(needs, NULL);
+			ask_namespace(needs, NULL);
 		}
 		for (uint32_t j = 0; j < t->namespace_count; j++) {
-			ask(needs, t->namespaces[j]);
+			ask_namespace(needs, t->namespaces[j]);
 		}
 		if (t->namespace_count == 0) {
-			ask(needs, pod->ns);
+			ask_namespace(needs, pod->ns);
 		}
 	}
-}
-
-static uint32_t node_of(const struct picture *picture, const struct world_pod *p)
-{
-	uint32_t at = p->node;
-	if (at == WORLD_NONE && p->gpu->capacity_pod != NULL && !p->gpu->gated) {
-		const struct holder *h = holder_of_tenant(picture->book, p->gpu);
-		at = h != NULL && h->node != NULL ? world_node_find(picture->world, h->node)
-						  : WORLD_NONE;
-	}
-	return at < picture->node_to_snap.count ? picture->node_to_snap.items[at] : WORLD_NONE;
 }
 
 static void arrive(struct needs *needs, uint32_t node, const struct pod *pod, bool leaves)
@@ -74,11 +63,17 @@ static void arrive(struct needs *needs, uint32_t node, const struct pod *pod, bo
 	}
 }
 
-static void meet(struct needs *needs, const struct world_pod *p)
+static void meet_guest(struct needs *needs, const struct world_pod *p)
 {
-	bool counts = !world_pod_terminal(p) && !p->gpu->gated &&
-		      (p->gpu->has_neighbours || is_asked(needs, p->ns));
-	uint32_t node = counts ? node_of(needs->picture, p) : WORLD_NONE;
+	const struct picture *picture = needs->picture;
+	if (world_pod_terminal(p) || p->gpu->gated ||
+		!(p->gpu->has_neighbours || is_asked(needs, p->ns))) {
+		return;
+	}
+	const struct holder *h =
+		p->node == WORLD_NONE ? holder_of_tenant(picture->book, p->gpu) : NULL;
+	uint32_t node =
+		h != NULL ? snap_node_of_holder(picture, h) : snap_node_at(picture, p->node);
 	if (node != WORLD_NONE) {
 		struct pod *pod = ARENA_NEW(&needs->arena, struct pod);
 		*pod = pod_of(p, &needs->arena);
@@ -89,7 +84,7 @@ static void meet(struct needs *needs, const struct world_pod *p)
 static void gather(struct needs *needs, enum world_class class)
 {
 	for (size_t i = 0; i < world_class_count(needs->picture->world, class); i++) {
-		meet(needs, world_class_at(needs->picture->world, class, i));
+		meet_guest(needs, world_class_at(needs->picture->world, class, i));
 	}
 }
 
@@ -100,7 +95,7 @@ static void gather_apart(struct needs *needs)
 	for (uint32_t i = bits_next(apart, 0); i != BITS_NONE; i = bits_next(apart, i + 1)) {
 		const struct world_pod *p = world_pod_at(needs->picture->world, i);
 		if (p->gpu->class == WORLD_TENANT || p->gpu->class == WORLD_WHOLE) {
-			meet(needs, p);
+			meet_guest(needs, p);
 		}
 	}
 }
@@ -118,7 +113,7 @@ void neighbours_gather(struct wholes *wholes, const struct ranked *ranked)
 	VEC_CLEAR(&needs->spaces);
 	needs->apart = 0;
 	for (size_t i = 0; i < ranked->count; i++) {
-		ask_for(needs, &ranked->items[i].waiter->pod);
+		ask_for(needs, &ranked->items[i]->pod);
 	}
 	for (size_t i = 0; i < wholes->ranked.count; i++) {
 		ask_for(needs, &wholes->ranked.items[i]->pod);
@@ -140,13 +135,6 @@ static void mark(struct needs *needs, uint32_t node, enum unfit why)
 		n->kept_apart = needs->apart;
 		n->apart_by = why;
 	}
-}
-
-/* Where a node is by that label; NULL: nowhere. */
-static const char *place_of(const struct picture *picture, uint32_t node, const char *key)
-{
-	const struct node *n = picture->snap.nodes.items[node].noun;
-	return key == NULL ? n->name : pairs_get(&n->labels, key);
 }
 
 static bool among(const struct needs *needs, const char *value)
@@ -175,7 +163,7 @@ static bool is_first(struct needs *needs, const char *key, const char *value)
 /* Everything that is where that node is. */
 static void mark_near(struct needs *needs, uint32_t node, const char *key)
 {
-	const char *value = place_of(needs->picture, node, key);
+	const char *value = zoning_value(needs->picture->snap.nodes.items[node].noun, key);
 	if (key == NULL) {
 		mark(needs, node, UNFIT_NEIGHBOUR);
 	}
@@ -183,7 +171,8 @@ static void mark_near(struct needs *needs, uint32_t node, const char *key)
 		return;
 	}
 	for (uint32_t i = 0; i < needs->picture->snap.nodes.count; i++) {
-		if (text_equals(place_of(needs->picture, i, key), value)) {
+		if (text_equals(
+			    zoning_value(needs->picture->snap.nodes.items[i].noun, key), value)) {
 			mark(needs, i, UNFIT_NEIGHBOUR);
 		}
 	}
@@ -240,7 +229,7 @@ static bool is_beside(const struct pod *pod, const struct pod *other)
 static void mark_unlike(struct needs *needs, const struct neighbour_term *t, bool first)
 {
 	for (uint32_t i = 0; i < needs->picture->snap.nodes.count; i++) {
-		const char *value = place_of(needs->picture, i, t->key);
+		const char *value = zoning_value(needs->picture->snap.nodes.items[i].noun, t->key);
 		if (value == NULL || (!first && !among(needs, value))) {
 			mark(needs, i, UNFIT_ALONE);
 		}
@@ -263,7 +252,8 @@ static void mark_beside(struct needs *needs, const struct pod *pod)
 		}
 		VEC_CLEAR(&needs->values);
 		vec_for_each (const struct guest, g, &needs->guests) {
-			const char *value = place_of(needs->picture, g->node, t->key);
+			const char *value = zoning_value(
+				needs->picture->snap.nodes.items[g->node].noun, t->key);
 			if (g->pod != pod && value != NULL && is_beside(pod, g->pod) &&
 				!among(needs, value)) {
 				VEC_PUSH(&needs->values, value);

@@ -29,8 +29,8 @@ int pod_rank(const struct pod *a, const struct pod *b)
 
 static int by_rank(const void *a, const void *b)
 {
-	return pod_rank(&((const struct candidate *)a)->waiter->pod,
-		&((const struct candidate *)b)->waiter->pod);
+	const struct waiter *const *x = a, *const *y = b;
+	return pod_rank(&(*x)->pod, &(*y)->pod);
 }
 
 void ranking_finish(struct ranking *r)
@@ -40,57 +40,54 @@ void ranking_finish(struct ranking *r)
 }
 
 /* Those who had a rank, each in its place, with gaps for those who have left; and the others. */
-static void gather(struct ranking *r, const struct picture *picture, struct ranked *ranked)
+static void gather_waiters(struct ranking *r, const struct picture *picture, struct ranked *ranked)
 {
-	static const struct candidate gap = {NULL, 0};
-	size_t before = ranked->count;
 	VEC_CLEAR(&r->kept);
 	VEC_CLEAR(&r->fresh);
-	for (size_t i = 0; i < before; i++) {
-		VEC_PUSH(&r->kept, gap);
+	while (r->kept.count < ranked->count) {
+		VEC_PUSH(&r->kept, NULL);
 	}
 	vec_for_each (const uint32_t, i, &picture->unsettled) {
 		const struct world_pod *p = world_class_at(picture->world, WORLD_TENANT, *i);
 		if (!p->gpu->gated || p->deleting || world_pod_terminal(p)) {
 			continue;
 		}
-		struct candidate c = {waiter_of(picture->book, p, picture->time->now),
-			world_class_slot(picture->world, WORLD_TENANT, *i)};
-		waiter_refresh(c.waiter, p);
-		if (c.waiter->ranked > 0 && c.waiter->ranked == r->last) {
-			r->kept.items[c.waiter->rank] = c;
+		struct waiter *w = waiter_of(picture->book, p, picture->time->now);
+		waiter_refresh(w, p);
+		if (w->ranked > 0 && w->ranked == r->last) {
+			r->kept.items[w->rank] = w;
 		} else {
-			VEC_PUSH(&r->fresh, c);
+			VEC_PUSH(&r->fresh, w);
 		}
 	}
 }
 
-static void push(struct ranked *ranked, const struct step_time *time, const struct candidate *c)
+static void push_ranked(struct ranked *ranked, const struct step_time *time, struct waiter *w)
 {
-	c->waiter->ranked = time->step;
-	c->waiter->rank = (uint32_t)ranked->count;
-	VEC_PUSH(ranked, *c);
+	w->ranked = time->step;
+	w->rank = (uint32_t)ranked->count;
+	VEC_PUSH(ranked, w);
 }
 
 void rank_waiters(struct ranking *r, const struct picture *picture, struct ranked *ranked)
 {
-	gather(r, picture, ranked);
+	gather_waiters(r, picture, ranked);
 	if (r->fresh.count > 1) {
 		qsort(r->fresh.items, r->fresh.count, sizeof *r->fresh.items, by_rank);
 	}
 	VEC_CLEAR(ranked);
 	size_t next = 0;
-	vec_for_each (const struct candidate, c, &r->kept) {
-		if (c->waiter == NULL) {
+	vec_for_each (struct waiter *const, w, &r->kept) {
+		if (*w == NULL) {
 			continue;
 		}
-		for (; next < r->fresh.count && by_rank(&r->fresh.items[next], c) < 0; next++) {
-			push(ranked, picture->time, &r->fresh.items[next]);
+		while (next < r->fresh.count && by_rank(&r->fresh.items[next], w) < 0) {
+			push_ranked(ranked, picture->time, r->fresh.items[next++]);
 		}
-		push(ranked, picture->time, c);
+		push_ranked(ranked, picture->time, *w);
 	}
-	for (; next < r->fresh.count; next++) {
-		push(ranked, picture->time, &r->fresh.items[next]);
+	while (next < r->fresh.count) {
+		push_ranked(ranked, picture->time, r->fresh.items[next++]);
 	}
 	r->last = picture->time->step;
 }

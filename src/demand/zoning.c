@@ -33,7 +33,7 @@ static void put_question(
 	}
 }
 
-static const char *value_of(const struct node *n, const char *key)
+const char *zoning_value(const struct node *n, const char *key)
 {
 	return key == NULL ? n->name : pairs_get(&n->labels, key);
 }
@@ -43,7 +43,7 @@ static bool counts(const struct pod *pod, const struct neighbour_term *spread, c
 {
 	for (uint32_t i = 0; i < pod->neighbour_count; i++) {
 		const struct neighbour_term *t = &pod->neighbours[i];
-		if (t->kind == NEIGHBOUR_SPREAD && value_of(n, t->key) == NULL) {
+		if (t->kind == NEIGHBOUR_SPREAD && zoning_value(n, t->key) == NULL) {
 			return false;
 		}
 	}
@@ -51,47 +51,45 @@ static bool counts(const struct pod *pod, const struct neighbour_term *spread, c
 	       (!spread->heeds_taints || place_node_tolerated(pod, n));
 }
 
-struct numbering {
-	struct needs *needs; /* its `values` */
-	struct map by_value;
-};
-
 static bool value_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct needs *n = owner;
 	return strcmp(n->values.items[slot], key) == 0;
 }
 
-static uint32_t number_of(struct numbering *all, const char *value)
+static uint32_t number_of(struct needs *needs, struct map *by_value, const char *value)
 {
 	uint64_t hash = hash_text(value);
-	uint32_t at = map_find(&all->by_value, hash, value);
+	uint32_t at = map_find(by_value, hash, value);
 	if (at == MAP_NONE) {
-		at = (uint32_t)all->needs->values.count;
-		VEC_PUSH(&all->needs->values, value);
-		map_put(&all->by_value, hash, at);
+		at = (uint32_t)needs->values.count;
+		VEC_PUSH(&needs->values, value);
+		map_put(by_value, hash, at);
 	}
 	return at;
 }
 
-static void fill(struct needs *needs, struct zoning *z, const struct pod *pod,
+static void number_nodes(struct needs *needs, struct zoning *z, const struct pod *pod,
 	const struct neighbour_term *spread)
 {
 	struct picture *picture = needs->picture;
-	struct numbering all = {.needs = needs};
-	map_init(&all.by_value, value_same, needs);
+	struct map by_value;
+	map_init(&by_value, value_same, needs);
 	VEC_CLEAR(&needs->values);
 	VEC_CLEAR(&z->of);
 	for (uint32_t i = 0; i < world_node_slots(picture->world); i++) {
 		const struct world_node *n = world_node_at(picture->world, i);
-		bool is = n->known && counts(pod, spread, &n->noun);
-		VEC_PUSH(
-			&z->of, is ? number_of(&all, value_of(&n->noun, spread->key)) : WORLD_NONE);
+		uint32_t number = WORLD_NONE;
+		if (n->known && counts(pod, spread, &n->noun)) {
+			const char *value = zoning_value(&n->noun, spread->key);
+			number = number_of(needs, &by_value, value);
+		}
+		VEC_PUSH(&z->of, number);
 	}
 	z->count = (uint32_t)needs->values.count;
 	z->step = picture->time->step;
 	picture->looked_at += z->of.count;
-	map_finish(&all.by_value);
+	map_finish(&by_value);
 }
 
 const struct zoning *zoning_of(
@@ -111,7 +109,7 @@ const struct zoning *zoning_of(
 	str_finish(&z->key);
 	z->key = (struct str)STR_INIT(KEY_MAX);
 	str_append(&z->key, str_text(&key), key.len);
-	fill(needs, z, pod, spread);
+	number_nodes(needs, z, pod, spread);
 	/* One that is cut off is like no other. */
 	z->step = key.overflow ? 0 : z->step;
 	return z;

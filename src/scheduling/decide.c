@@ -3,13 +3,11 @@
 
 #include "capacity/inject_class.h"
 #include "capacity/open_gpu.h"
-#include "demand/keeper.h"
 #include "demand/needs.h"
 #include "demand/neighbours.h"
 #include "demand/quota_usage.h"
 #include "demand/rank.h"
 #include "demand/shun.h"
-#include "demand/whole_fit.h"
 #include "demand/wholes.h"
 #include "ledger/ledger.h"
 #include "model/names.h"
@@ -259,15 +257,15 @@ void decide(struct scheduling *sched, struct emitter *out)
 	picture->time->round = i == 0 ? picture->time->step : picture->time->round;
 	picture->looked_at = 0;
 	for (uint32_t k = 0; k < first; k++) {
-		wholes_until(sched->wholes, &sched->ranked->items[k].waiter->pod, out);
-		reserve_again(sched->wholes, sched->ranked->items[k].waiter);
+		wholes_until(sched->wholes, &sched->ranked->items[k]->pod, out);
+		reserve_again(sched->wholes, sched->ranked->items[k], 0);
 	}
 	for (; i < sched->ranked->count; i++) {
 		if (work >= sched->budget) {
 			out->plan->unfinished = true;
 			break;
 		}
-		struct waiter *w = sched->ranked->items[i].waiter;
+		struct waiter *w = sched->ranked->items[i];
 		picture->looked_at = sched->needs->apart_guests.count;
 		wholes_until(sched->wholes, &w->pod, out);
 		bool lacks = decide_one(sched, w, out);
@@ -281,5 +279,5 @@ void decide(struct scheduling *sched, struct emitter *out)
 	if (!out->plan->unfinished) {
 		wholes_until(sched->wholes, NULL, out);
 	}
-	reserve_count(sched, 0, i);
+	reserve_count(sched, i);
 }

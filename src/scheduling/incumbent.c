@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "demand/keeper.h"
 #include "demand/rank.h"
 #include "demand/wholes.h"
 #include "guardian/evict.h"

@@ -394,7 +394,7 @@ void report_waiting(struct scheduling *sched, struct emitter *out)
 	memset(out->report->by_reason, 0, sizeof out->report->by_reason);
 	out->report->waiting = (uint32_t)sched->ranked->count;
 	for (size_t i = 0; i < sched->ranked->count; i++) {
-		struct waiter *w = sched->ranked->items[i].waiter;
+		struct waiter *w = sched->ranked->items[i];
 		out->report->by_reason[w->reason]++;
 		tell_waiting(sched, w, now, out);
 		tell_bare(picture, w, now, out);

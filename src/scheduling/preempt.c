@@ -6,10 +6,8 @@
 
 #include "capacity/inject_class.h"
 #include "demand/needs.h"
-#include "demand/neighbours.h"
 #include "demand/quota_usage.h"
 #include "demand/rank.h"
-#include "demand/whole_fit.h"
 #include "demand/wholes.h"
 #include "guardian/evict.h"
 #include "ledger/ledger.h"
@@ -71,7 +69,7 @@ static bool anyone_is_due(struct scheduling *sched)
 	const struct picture *picture = sched->picture;
 	bool due = false;
 	for (size_t i = 0; i < sched->ranked->count; i++) {
-		const struct waiter *w = sched->ranked->items[i].waiter;
+		const struct waiter *w = sched->ranked->items[i];
 		due = due || is_due(picture, w);
 		if (w->passed.lacks_since >= 0) {
 			wake_by(picture->time, due_at(picture, w));
@@ -171,12 +169,9 @@ static struct choice look_for(struct preempting *preempting, struct waiter *w)
 		return nowhere;
 	}
 	int64_t left = quotas_left(preempting->scheduling->quotas, w, &quota) / waiter_count(w);
-	r.pod = &w->pod;
 	r.company = manners_of_waiter(preempting->scheduling->companies, w).company;
 	r.mps = pod_is_mps(&w->pod);
-	r.claims = claims.items;
-	r.claim_count = claims.count;
-	r.apart = neighbours_mark(preempting->scheduling->needs, &w->pod);
+	needs_ask(preempting->scheduling->needs, &w->pod, &claims, &r);
 	r.quota_left_milli = quota.name != NULL ? left : 0;
 	if (quota.name != NULL && left <= 0) {
 		return nowhere;
@@ -260,10 +255,8 @@ static struct preempt_plan plan_for(struct preempting *preempting, struct whole 
 		needs_claims(preempting->picture->world, &w->pod, &claims) != REASON_NONE) {
 		return nowhere;
 	}
-	struct place_request r = {.pod = &w->pod,
-		.claims = claims.items,
-		.claim_count = claims.count,
-		.apart = neighbours_mark(preempting->scheduling->needs, &w->pod)};
+	struct place_request r = {0};
+	needs_ask(preempting->scheduling->needs, &w->pod, &claims, &r);
 	struct preempt_want want = {
 		.request = &r, .count = (uint32_t)w->pod.gpus, .whole = true, .held = w->hold};
 	wholes_know_rooms(preempting->scheduling->wholes);
@@ -318,7 +311,7 @@ static void look_round(struct preempting *p, struct emitter *out)
 	const struct picture *picture = p->picture;
 	size_t looked_at = 0, next = 0, i = p->from < p->scheduling->ranked->count ? p->from : 0;
 	for (; i < p->scheduling->ranked->count && looked_at < LOOK_GPUS; i++) {
-		struct waiter *w = p->scheduling->ranked->items[i].waiter;
+		struct waiter *w = p->scheduling->ranked->items[i];
 		looked_at += preempt_wholes(p, &next, &w->pod, out);
 		if (!is_due(picture, w)) {
 			continue;

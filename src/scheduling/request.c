@@ -3,7 +3,6 @@
 #include "request.h"
 
 #include "demand/needs.h"
-#include "demand/neighbours.h"
 #include "demand/quota_usage.h"
 #include "ledger/ledger.h"
 #include "model/framework.h"
@@ -120,9 +119,7 @@ bool waiter_asks(struct scheduling *sched, struct waiter *w, struct claims_of *c
 	if (w->reason != REASON_NONE) {
 		return false;
 	}
-	w->asked.claims = claims->items;
-	w->asked.claim_count = claims->count;
-	w->asked.apart = neighbours_mark(sched->needs, &w->pod);
+	needs_ask(sched->needs, &w->pod, claims, &w->asked);
 	return true;
 }
 

@@ -4,11 +4,8 @@
  * to it. */
 #include "reserve.h"
 
-#include "demand/keeper.h"
 #include "demand/needs.h"
-#include "demand/neighbours.h"
 #include "demand/rank.h"
-#include "demand/whole_fit.h"
 #include "demand/wholes.h"
 #include "ledger/ledger.h"
 #include "scheduling/scheduling.h"
@@ -18,14 +15,41 @@
 /* A search that finds nothing looks at every GPU, and mostly finds nothing the next time either. */
 #define VAIN_MS 30000
 
+/* What is missing on a GPU for a share. */
+struct lack {
+	int64_t milli, mib;
+};
+
+/* False: it is no GPU for it. What is kept for somebody before it may be of use afterwards;
+ * anything else is nearer. */
+static bool lack_in_the_end(
+	const struct place_gpu *g, const struct place_request *r, struct lack *ret)
+{
+	int64_t milli, mib;
+	place_share(r, g->usable_mib, &milli, &mib);
+	if (g->fenced || g->held_off || milli > MODEL_GPU_MILLI ||
+		(g->usable_mib > 0 && mib > g->usable_mib)) {
+		return false;
+	}
+	ret->milli = milli > g->free_milli ? milli - g->free_milli : 0;
+	/* Of the other mode: whoever is there must leave first. */
+	ret->milli = g->mps != r->mps ? MODEL_GPU_MILLI - g->free_milli : ret->milli;
+	ret->mib = g->usable_mib > 0 && mib > g->free_mib ? mib - g->free_mib : 0;
+	/* No GPU lacks so much otherwise. */
+	ret->milli += g->kept_by != 0 ? 2 * MODEL_GPU_MILLI : 0;
+	return true;
+}
+
+static bool is_less(const struct lack *a, const struct lack *b)
+{
+	return a->milli != b->milli ? a->milli < b->milli : a->mib < b->mib;
+}
+
 static bool is_nearer(const struct picture *picture, uint32_t a, const struct lack *on_a,
 	uint32_t b, const struct lack *on_b)
 {
-	if (on_a->milli != on_b->milli) {
-		return on_a->milli < on_b->milli;
-	}
-	if (on_a->mib != on_b->mib) {
-		return on_a->mib < on_b->mib;
+	if (is_less(on_a, on_b) || is_less(on_b, on_a)) {
+		return is_less(on_a, on_b);
 	}
 	const struct place_gpu *x = &picture->snap.gpus.items[a], *y = &picture->snap.gpus.items[b];
 	int by_node = strcmp(picture->snap.nodes.items[x->node].noun->name,
@@ -80,11 +104,6 @@ struct camp {
 	uint32_t count, opens;
 	struct lack sum;
 };
-
-static bool is_less(const struct lack *a, const struct lack *b)
-{
-	return a->milli != b->milli ? a->milli < b->milli : a->mib < b->mib;
-}
 
 /* Of those that are as good the first stays, so that the choice does not jump. */
 static void camp_add(struct camp *c, uint32_t most, uint32_t gpu, const struct lack *on)
@@ -151,13 +170,13 @@ static uint32_t nearest_node(
 	return best;
 }
 
-static uint32_t reserve_group(
-	struct wholes *wholes, struct waiter *w, const struct place_request *r)
+/* True: it was in vain. */
+static bool reserve_group(struct wholes *wholes, struct waiter *w, const struct place_request *r)
 {
 	struct camp c;
 	uint32_t node = nearest_node(wholes->picture, r, waiter_count(w), &c);
 	if (node == PLACE_NOWHERE) {
-		return 0;
+		return true;
 	}
 	uint32_t keeper = keeper_add(wholes, &w->pod, false);
 	for (uint32_t i = 0; i < c.count; i++) {
@@ -167,22 +186,13 @@ static uint32_t reserve_group(
 		place_keep_node(&wholes->picture->snap, node, keeper);
 	}
 	wholes_picture_changed(wholes);
-	return c.count + c.opens;
+	wholes->reserved += c.count + c.opens;
+	return false;
 }
 
 /* --- who reserves, and when --- */
 
-static bool reserve_any(struct wholes *wholes, struct waiter *w, const struct place_request *r)
-{
-	if (waiter_count(w) == 1) {
-		return reserve_one(wholes, w, r);
-	}
-	uint32_t reserved = reserve_group(wholes, w, r);
-	wholes->reserved += reserved;
-	return reserved == 0;
-}
-
-static void reserve(struct wholes *wholes, struct waiter *w)
+static void reserve_if_due(struct wholes *wholes, struct waiter *w)
 {
 	const struct picture *picture = wholes->picture;
 	struct claims_of claims;
@@ -197,11 +207,8 @@ static void reserve(struct wholes *wholes, struct waiter *w)
 		return;
 	}
 	struct place_request r = w->asked;
-	r.pod = &w->pod;
-	r.claims = claims.items;
-	r.claim_count = claims.count;
-	r.apart = neighbours_mark(wholes->needs, &w->pod);
-	bool vain = reserve_any(wholes, w, &r);
+	needs_ask(wholes->needs, &w->pod, &claims, &r);
+	bool vain = (waiter_count(w) > 1 ? reserve_group : reserve_one)(wholes, w, &r);
 	w->passed.vain_until = vain ? picture->time->now + VAIN_MS : 0;
 	if (vain) {
 		wake_by(picture->time, w->passed.vain_until);
@@ -226,43 +233,36 @@ static bool is_being_served(const struct waiter *w)
 
 void reserve_judge(struct scheduling *sched, struct waiter *w, bool lacks)
 {
-	w->passed.from = sched->chosen.count;
+	int64_t now = sched->picture->time->now;
 	if (!lacks) {
 		w->passed.lacks_since = -1;
-		if (is_being_served(w)) {
-			if (is_between(sched->picture->time, w)) {
-				reserve(sched->wholes, w);
-			}
-			return;
-		}
+	} else if (w->passed.lacks_since < 0) {
+		w->passed.lacks_since = now;
+	}
+	if (lacks && w->passed.waits_since < 0) {
+		w->passed.waits_since = now;
+	} else if (!lacks && !is_being_served(w)) {
 		w->passed.waits_since = -1;
 		w->passed.by = 0;
 		w->passed.vain_until = 0;
-		return;
 	}
-	if (w->passed.lacks_since < 0) {
-		w->passed.lacks_since = sched->picture->time->now;
-	}
-	if (w->passed.waits_since < 0) {
-		w->passed.waits_since = sched->picture->time->now;
-	}
-	reserve(sched->wholes, w);
+	reserve_again(sched->wholes, w, sched->chosen.count);
 }
 
-void reserve_again(struct wholes *wholes, struct waiter *w)
+void reserve_again(struct wholes *wholes, struct waiter *w, size_t from)
 {
-	w->passed.from = 0;
+	w->passed.from = from;
 	if (w->passed.lacks_since >= 0 || is_between(wholes->picture->time, w)) {
-		reserve(wholes, w);
+		reserve_if_due(wholes, w);
 	}
 }
 
 /* Whichever GPUs they went to: it begins the reservation early, never late, and is at most one GPU.
  */
-void reserve_count(struct scheduling *sched, size_t first, size_t end)
+void reserve_count(struct scheduling *sched, size_t end)
 {
-	for (size_t i = first; i < end; i++) {
-		struct waiter *w = sched->ranked->items[i].waiter;
+	for (size_t i = 0; i < end; i++) {
+		struct waiter *w = sched->ranked->items[i];
 		size_t passed = sched->chosen.count - w->passed.from;
 		if (w->passed.waits_since >= 0 && passed > 0 && w->passed.by < PASSED_MOST) {
 			w->passed.by += passed < PASSED_MOST ? (uint32_t)passed : PASSED_MOST;

@@ -147,8 +147,8 @@ Test(burst, ranks_newcomers_among_those_who_wait_as_if_all_were_sorted)
 		step(&f);
 		cr_assert_eq(f.e->ranked.count, world_class_count(f.e->world, WORLD_TENANT));
 		for (size_t k = 1; k < f.e->ranked.count; k++) {
-			const struct candidate *c = &f.e->ranked.items[k];
-			cr_assert_lt(pod_rank(&c[-1].waiter->pod, &c->waiter->pod), 0);
+			struct waiter *const *w = &f.e->ranked.items[k];
+			cr_assert_lt(pod_rank(&w[-1]->pod, &w[0]->pod), 0);
 		}
 	}
 	field_finish(&f);
