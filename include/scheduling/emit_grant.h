@@ -3,21 +3,20 @@
 #ifndef SCHEDULING_EMIT_GRANT_H
 #define SCHEDULING_EMIT_GRANT_H
 
+#include <stddef.h>
+
 #include "ledger/nouns.h"
-#include "model/injection.h"
 
-struct turns;
+struct chosen;
+struct granted;
 
+/* One more entry for the ledger of that GPU. */
+void note_chosen(struct scheduling *sched, const struct chosen *c);
 void emit_grants(struct scheduling *sched, struct emitter *out);
-void emit_place(struct scheduling *sched, struct waiter *w, struct holder *h, const struct grant *g,
+/* The tenant is told the GPUs that it stands in the ledgers of, in the order of their UUIDs, so
+ * that one placed anew finds them in the same order; unless another starts there first (turn.h). Of
+ * more than it asks for the first are its own. */
+void emit_place(struct scheduling *sched, struct waiter *w, struct granted *on, size_t count,
 	struct emitter *out);
-/* The same on several GPUs: lists, as model/gpu.h says. */
-struct placing {
-	const char *node, *uuid, *capacity_pod;
-	int64_t milli, mem_mib, device_mib; /* the last: all of the largest of them */
-	enum inject_form form;
-};
-void emit_placing(
-	struct turns *turns, struct waiter *w, const struct placing *where, struct emitter *out);
 
 #endif

@@ -14,7 +14,6 @@
 #include "model/refusal.h"
 #include "scheduling/emit_grant.h"
 #include "scheduling/scheduling.h"
-#include "scheduling/turn.h"
 #include "scheduling/whole.h"
 #include "group.h"
 #include "request.h"
@@ -82,32 +81,6 @@ static void note_keeper(struct wholes *wholes, struct waiter *w)
  * looks at everything once. */
 #define INDEX_FROM 2
 
-static void index_picture(struct picture *picture)
-{
-	if (picture->searches++ == INDEX_FROM) {
-		snapshot_index(&picture->snap);
-		picture->looked_at += picture->snap.gpus.count + picture->snap.nodes.count;
-	}
-}
-
-/* Who spreads does not join others while a GPU can be opened. */
-static bool wants_its_own(
-	const struct picture *picture, const struct waiter *w, const struct place_verdict *v)
-{
-	return w->asked.spread && picture->snap.gpus.items[v->gpu].tenants > 0;
-}
-
-static void refuse(struct wholes *wholes, struct waiter *w, const struct place_verdict *fit,
-	const struct place_verdict *open)
-{
-	if (open->node == PLACE_NOWHERE) {
-		note_refusal(&wholes->picture->snap, w, fit, open);
-		note_keeper(wholes, w);
-	} else {
-		w->reason = REASON_WAITING_FOR_CAPACITY;
-	}
-}
-
 /* A GPU that there is, or one more; false: neither, and the waiter has the reason. */
 static bool find_in_picture(
 	struct scheduling *sched, struct waiter *w, struct emitter *out, struct place_verdict *ret)
@@ -115,17 +88,25 @@ static bool find_in_picture(
 	struct picture *picture = sched->picture;
 	struct place_verdict v = place_best_fit(&picture->snap, &w->asked);
 	picture->looked_at += v.looked_at;
-	if (v.gpu == PLACE_NOWHERE || wants_its_own(picture, w, &v)) {
-		struct place_verdict open = place_open(&picture->snap, &w->asked);
-		picture->looked_at += open.looked_at;
-		if (!open_gpu(sched->scale, w, out, &open) && v.gpu == PLACE_NOWHERE) {
-			refuse(sched->wholes, w, &v, &open);
-			return false;
-		}
-		v = open.gpu != PLACE_NOWHERE ? open : v;
-	}
 	*ret = v;
-	return true;
+	/* Who spreads does not join others while a GPU can be opened. */
+	if (v.gpu != PLACE_NOWHERE &&
+		!(w->asked.spread && picture->snap.gpus.items[v.gpu].tenants > 0)) {
+		return true;
+	}
+	struct place_verdict open = place_open(&picture->snap, &w->asked);
+	picture->looked_at += open.looked_at;
+	bool opened = open_gpu(sched->scale, w, out, &open);
+	*ret = open.gpu != PLACE_NOWHERE ? open : v;
+	if (opened || v.gpu != PLACE_NOWHERE) {
+		return true;
+	}
+	w->reason = REASON_WAITING_FOR_CAPACITY;
+	if (open.node == PLACE_NOWHERE) {
+		note_refusal(&picture->snap, w, &v, &open);
+		note_keeper(sched->wholes, w);
+	}
+	return false;
 }
 
 /* One that its workload was taken away from is looked at only where no other takes it. */
@@ -133,7 +114,11 @@ static bool find_gpu(
 	struct scheduling *sched, struct waiter *w, struct emitter *out, struct place_verdict *ret)
 {
 	struct place_verdict v;
-	index_picture(sched->picture);
+	struct picture *picture = sched->picture;
+	if (picture->searches++ == INDEX_FROM) {
+		snapshot_index(&picture->snap);
+		picture->looked_at += picture->snap.gpus.count + picture->snap.nodes.count;
+	}
 	bool hides = shuns_hide(sched->shuns, w);
 	bool found = find_in_picture(sched, w, out, &v);
 	if (hides) {
@@ -145,7 +130,7 @@ static bool find_gpu(
 		return false;
 	}
 	company_comes(sched->companies, w, v.gpu);
-	place_reserve(&sched->picture->snap, &w->asked, &v);
+	place_reserve(&picture->snap, &w->asked, &v);
 	*ret = v;
 	return true;
 }
@@ -189,23 +174,8 @@ static bool place_waiter(struct scheduling *sched, struct waiter *w, struct emit
 	if (view_lags(picture->book) || (s->added == 0 && !flights_room(picture->book))) {
 		return false;
 	}
-	picture->book->flights.decided += s->added == 0 ? 1 : 0;
-	s->added++;
-	s->node_pins += w->pod.keeps_node ? 1 : 0;
-	struct chosen c = {w, v.gpu, v.milli, v.mem_mib};
-	VEC_PUSH(&sched->chosen, c);
+	note_chosen(sched, &(struct chosen){w, v.gpu, v.milli, v.mem_mib});
 	return false;
-}
-
-static void place_in_turn(struct scheduling *sched, struct waiter *w, struct holder *h,
-	const struct grant *g, struct emitter *out)
-{
-	int64_t until;
-	if (turn_of_another(sched->turns, w, &until) != NULL) {
-		w->reason = REASON_STARTS_IN_TURN;
-	} else {
-		emit_place(sched, w, h, g, out);
-	}
 }
 
 static bool decide_one(struct scheduling *sched, struct waiter *w, struct emitter *out)
@@ -225,23 +195,15 @@ static bool decide_one(struct scheduling *sched, struct waiter *w, struct emitte
 		return place_waiter(sched, w, out);
 	}
 	struct holder *h = w->granted_by;
-	const struct grant *g = &holder_ledger(h)->items[w->granted_index];
 	w->reason = REASON_GRANTING;
 	/* Only an entry that the watch of pods has brought back may be told to the tenant: it was
 	 * acknowledged, and what is known of the node includes all that came before it (C21). */
 	if (!h->asked_holds && flights_room(picture->book) && !view_lags(picture->book) &&
 		h->in_world && h->pod.identity != NULL && !text_empty(h->pod.node) &&
 		!inject_awaits(sched->inject, w, h)) {
-		place_in_turn(sched, w, h, g, out);
+		emit_place(sched, w, &(struct granted){h, w->granted_index}, 1, out);
 	}
 	return false;
-}
-
-static void note_judged(const struct step_time *time, struct waiter *w)
-{
-	int64_t from = w->granting_from > 0 ? w->granting_from : time->now;
-	w->granting_from = w->reason == REASON_GRANTING ? from : 0;
-	w->judged = time->step;
 }
 
 /* Most of what a search looks at is passed over by its first number. */
@@ -270,7 +232,9 @@ void decide(struct scheduling *sched, struct emitter *out)
 		wholes_until(sched->wholes, &w->pod, out);
 		bool lacks = decide_one(sched, w, out);
 		inject_reason(sched->inject, w);
-		note_judged(picture->time, w);
+		int64_t from = w->granting_from > 0 ? w->granting_from : picture->time->now;
+		w->granting_from = w->reason == REASON_GRANTING ? from : 0;
+		w->judged = picture->time->step;
 		reserve_judge(sched, w, lacks);
 		out->report->decisions++;
 		work += 1 + (uint32_t)(picture->looked_at / LOOKS_A_UNIT);

@@ -2,6 +2,8 @@
  * acknowledged and the watch has shown it, a Place pins the tenant. */
 #include "scheduling/emit_grant.h"
 
+#include <stdlib.h>
+
 #include "capacity/inject.h"
 #include "capacity/inject_class.h"
 #include "guardian/departed_share.h"
@@ -15,46 +17,70 @@
 
 #define MEND_EVERY_MS 10000
 
-void emit_place(struct scheduling *sched, struct waiter *w, struct holder *h, const struct grant *g,
-	struct emitter *out)
+void note_chosen(struct scheduling *sched, const struct chosen *c)
 {
-	enum inject_form form;
-	bool known = inject_knows_for(sched->inject, h, &w->pod, &form);
-	ENSURE(known);
-	struct placing where = {h->pod.node, h->pod.identity->uuid, h->name, g->milli, g->mem_mib,
-		h->pod.identity->mem_mib, form};
-	emit_placing(sched->turns, w, &where, out);
+	struct snap_gpu *s = &sched->picture->snap_gpus.items[c->gpu];
+	sched->picture->book->flights.decided += s->added == 0 ? 1 : 0;
+	s->added++;
+	s->node_pins += c->waiter->pod.keeps_node ? 1 : 0;
+	VEC_PUSH(&sched->chosen, *c);
+}
+
+static int by_uuid(const void *a, const void *b)
+{
+	const struct granted *x = a, *y = b;
+	return strcmp(x->holder->pod.identity->uuid, y->holder->pod.identity->uuid);
 }
 
 /* One fraction for all of its GPUs, so that of the largest it is not too much. */
 static int32_t framework_memory(
-	const struct picture *picture, const struct waiter *w, const struct placing *where)
+	const struct picture *picture, const struct waiter *w, int64_t mem_mib, int64_t largest_mib)
 {
 	const struct framework *f = framework_find(pairs_get(&w->pod.notes, NOTE_FRAMEWORK));
-	struct framework_slice s = {where->mem_mib, picture->cfg->context_mib, where->device_mib};
+	struct framework_slice s = {mem_mib, picture->cfg->context_mib, largest_mib};
 	return f != NULL ? framework_thousandths(f, &s) : 0;
 }
 
-void emit_placing(
-	struct turns *turns, struct waiter *w, const struct placing *where, struct emitter *out)
+void emit_place(struct scheduling *sched, struct waiter *w, struct granted *on, size_t count,
+	struct emitter *out)
 {
+	const struct picture *picture = sched->picture;
+	struct arena *arena = &out->plan->arena;
+	int64_t until, largest_mib = 0;
+	if (turn_of_another(sched->turns, w, &until) != NULL) {
+		w->reason = REASON_STARTS_IN_TURN;
+		return;
+	}
+	qsort(on, count, sizeof *on, by_uuid);
+	CLEANUP(str_finish) struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
+	CLEANUP(str_finish) struct str names = STR_INIT(MODEL_GPU_COUNT_MAX * 64);
+	for (uint32_t i = 0; i < waiter_count(w); i++) {
+		const struct gpu_identity *gpu = on[i].holder->pod.identity;
+		str_append_text(&uuids, i > 0 ? "," : "");
+		str_append_text(&uuids, gpu->uuid);
+		str_append_text(&names, i > 0 ? "," : "");
+		str_append_text(&names, on[i].holder->name);
+		largest_mib = gpu->mem_mib > largest_mib ? gpu->mem_mib : largest_mib;
+	}
+	const struct grant *entry = &holder_ledger(on[0].holder)->items[on[0].index];
 	struct action *a = emit_about(out, ACTION_PLACE, about_waiter(w));
-	a->resource_version = arena_strdup(&out->plan->arena, waiter_version(w));
-	a->node = arena_strdup(&out->plan->arena, where->node);
-	a->uuid = arena_strdup(&out->plan->arena, where->uuid);
-	a->capacity_pod = arena_strdup(&out->plan->arena, where->capacity_pod);
-	a->form = where->form;
-	a->container = arena_strdup(&out->plan->arena, pairs_get(&w->pod.notes, NOTE_CONTAINER));
-	a->milli = where->milli;
-	a->mem_mib = where->mem_mib;
-	a->framework_memory = framework_memory(turns->picture, w, where);
-	a->policy = policy_stamp(turns->picture->world, &w->pod, &out->plan->arena);
+	bool known = inject_knows_for(sched->inject, on[0].holder, &w->pod, &a->form);
+	ENSURE(known);
+	a->resource_version = arena_strdup(arena, waiter_version(w));
+	a->node = arena_strdup(arena, on[0].holder->pod.node);
+	a->uuid = arena_strdup(arena, str_text(&uuids));
+	a->capacity_pod = arena_strdup(arena, str_text(&names));
+	a->container = arena_strdup(arena, pairs_get(&w->pod.notes, NOTE_CONTAINER));
+	a->milli = entry->milli;
+	a->mem_mib = entry->mem_mib;
+	a->framework_memory = framework_memory(picture, w, entry->mem_mib, largest_mib);
+	a->policy = policy_stamp(picture->world, &w->pod, arena);
 	a->mps = pod_is_mps(&w->pod);
 	a->node_term_count = w->pod.node_term_count;
 	text_set(&w->flight_rv, a->resource_version);
-	waiter_sends(turns->picture->book, w, a->id);
+	waiter_sends(picture->book, w, a->id);
 	landing_note(w, a);
-	turn_begins(turns, w);
+	turn_begins(sched->turns, w);
 }
 
 /* Old entries that live, entries of tenants that the ledger has forgotten, and those decided now.

@@ -1,8 +1,6 @@
 /* Tenants of several GPUs: all or nothing. */
 #include "group.h"
 
-#include <stdlib.h>
-
 #include "capacity/inject.h"
 #include "capacity/inject_class.h"
 #include "capacity/open_gpu.h"
@@ -13,7 +11,6 @@
 #include "ledger/ledger.h"
 #include "scheduling/emit_grant.h"
 #include "scheduling/scheduling.h"
-#include "scheduling/turn.h"
 #include "request.h"
 
 static bool gives_back(const struct group *g)
@@ -24,14 +21,6 @@ static bool gives_back(const struct group *g)
 static const struct grant *entry_of(const struct granted *g)
 {
 	return &holder_ledger(g->holder)->items[g->index];
-}
-
-/* --- all entries are there --- */
-
-static int by_uuid(const void *a, const void *b)
-{
-	const struct granted *x = a, *y = b;
-	return strcmp(x->holder->pod.identity->uuid, y->holder->pod.identity->uuid);
 }
 
 /* And so that a container there gets its GPU. */
@@ -61,49 +50,6 @@ static bool all_sure(struct picture *picture, const struct group *g)
 	return sure;
 }
 
-static void join(struct str *list, const char *name)
-{
-	if (list->len > 0) {
-		str_append_char(list, ',');
-	}
-	str_append_text(list, name);
-}
-
-/* In the order of the UUIDs, so that a tenant placed anew finds its GPUs in the same order. */
-static void tell(struct scheduling *sched, struct waiter *w, struct emitter *out)
-{
-	struct group *g = &w->group;
-	w->reason = REASON_GRANTING;
-	/* As for one GPU: what the watch has brought back, and a node that is known (C21). */
-	if (!all_acknowledged(sched->inject, w) || !all_sure(sched->picture, g) ||
-		view_lags(sched->picture->book) || !flights_room(sched->picture->book)) {
-		return;
-	}
-	int64_t until;
-	if (turn_of_another(sched->turns, w, &until) != NULL) {
-		w->reason = REASON_STARTS_IN_TURN;
-		return;
-	}
-	qsort(g->granted.items, g->granted.count, sizeof *g->granted.items, by_uuid);
-	CLEANUP(str_finish) struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
-	CLEANUP(str_finish) struct str names = STR_INIT(MODEL_GPU_COUNT_MAX * 64);
-	int64_t largest = 0;
-	for (uint32_t i = 0; i < waiter_count(w); i++) {
-		const struct gpu_identity *gpu = g->granted.items[i].holder->pod.identity;
-		join(&uuids, gpu->uuid);
-		join(&names, g->granted.items[i].holder->name);
-		largest = gpu->mem_mib > largest ? gpu->mem_mib : largest;
-	}
-	const struct grant *entry = entry_of(&g->granted.items[0]);
-	enum inject_form form;
-	bool known = inject_knows_for(sched->inject, g->granted.items[0].holder, &w->pod, &form);
-	ENSURE(known);
-	emit_placing(sched->turns, w,
-		&(struct placing){g->granted.items[0].holder->pod.node, str_text(&uuids),
-			str_text(&names), entry->milli, entry->mem_mib, largest, form},
-		out);
-}
-
 /* --- some or none are --- */
 
 static struct place_party party_of(
@@ -120,7 +66,7 @@ static struct place_party party_of(
 }
 
 /* On GPUs that there are or are opened now; false: the waiter has the reason. */
-static bool find(
+static bool find_gpus(
 	struct scheduling *sched, struct waiter *w, struct emitter *out, struct place_group *ret)
 {
 	struct picture *picture = sched->picture;
@@ -158,12 +104,17 @@ static bool find(
 }
 
 /* Out of the picture, and into the ledgers if all of them can be written now. */
-static void take(struct scheduling *sched, struct waiter *w, const struct place_group *g,
+static void take_gpus(struct scheduling *sched, struct waiter *w, const struct place_group *g,
 	struct emitter *out)
 {
 	struct picture *picture = sched->picture;
 	struct holder *opening = NULL;
 	bool busy = view_lags(picture->book);
+	if (g->count == waiter_count(w)) {
+		neighbours_arrive(sched->needs, g->node, &w->pod);
+	}
+	wholes_picture_changed(sched->wholes);
+	quotas_take(sched->quotas, w, g->milli * (int64_t)waiter_count(w));
 	for (uint32_t i = 0; i < g->count; i++) {
 		struct snap_gpu *s = &picture->snap_gpus.items[g->gpus[i]];
 		enum gpu_state state = picture->snap.gpus.items[g->gpus[i]].state;
@@ -185,28 +136,13 @@ static void take(struct scheduling *sched, struct waiter *w, const struct place_
 		}
 	}
 	for (uint32_t i = 0; i < g->count && !busy; i++) {
-		struct chosen c = {w, g->gpus[i], g->milli, g->mem_mib};
-		picture->book->flights.decided +=
-			picture->snap_gpus.items[g->gpus[i]].added == 0 ? 1 : 0;
-		picture->snap_gpus.items[g->gpus[i]].added++;
-		picture->snap_gpus.items[g->gpus[i]].node_pins += w->pod.keeps_node ? 1 : 0;
-		VEC_PUSH(&sched->chosen, c);
+		note_chosen(sched, &(struct chosen){w, g->gpus[i], g->milli, g->mem_mib});
 	}
-}
-
-static void use(struct scheduling *sched, struct waiter *w, const struct place_group *g,
-	struct emitter *out)
-{
-	if (g->count == waiter_count(w)) {
-		neighbours_arrive(sched->needs, g->node, &w->pod);
-	}
-	wholes_picture_changed(sched->wholes);
-	quotas_take(sched->quotas, w, g->milli * (int64_t)waiter_count(w));
-	take(sched, w, g, out);
 }
 
 /* True: there might be GPUs for it, and none suit it now. */
-static bool seek(struct scheduling *sched, struct waiter *w, uint32_t have, struct emitter *out)
+static bool decide_missing(
+	struct scheduling *sched, struct waiter *w, uint32_t have, struct emitter *out)
 {
 	struct picture *picture = sched->picture;
 	struct claims_of claims;
@@ -223,12 +159,12 @@ static bool seek(struct scheduling *sched, struct waiter *w, uint32_t have, stru
 	}
 	landings_lift(picture, w);
 	hold_lift(picture, w);
-	bool found = find(sched, w, out, &g);
+	bool found = find_gpus(sched, w, out, &g);
 	hold_settle_group(picture, w, &g);
 	landings_settle_group(picture, w, &g);
 	waiter_asked(w);
 	if (found) {
-		use(sched, w, &g, out);
+		take_gpus(sched, w, &g, out);
 	}
 	/* It is told what it asked for. */
 	w->asked.milli = said.milli;
@@ -237,7 +173,7 @@ static bool seek(struct scheduling *sched, struct waiter *w, uint32_t have, stru
 }
 
 /* All that it has, on whatever node. */
-static void give_back(struct picture *picture, struct waiter *w)
+static void give_all_back(struct picture *picture, struct waiter *w)
 {
 	for (size_t i = 0; i < picture->book->holders.count; i++) {
 		const struct holder *h = picture->book->holders.items[i];
@@ -261,7 +197,7 @@ static bool past_completing(struct picture *picture, struct waiter *w)
 	wake_by(picture->time, g->partial_since + most);
 	if (!gives_back(g) && picture->time->now - g->partial_since >= most &&
 		w->landings.count == 0) {
-		give_back(picture, w);
+		give_all_back(picture, w);
 	}
 	return gives_back(g);
 }
@@ -279,11 +215,16 @@ bool group_decide(struct scheduling *sched, struct waiter *w, struct emitter *ou
 		}
 	}
 	if (have >= waiter_count(w) && !gives_back(g)) {
-		tell(sched, w, out);
+		/* As for one GPU: what the watch has brought back, and a node that is known (C21).
+		 */
+		if (all_acknowledged(sched->inject, w) && all_sure(sched->picture, g) &&
+			!view_lags(sched->picture->book) && flights_room(sched->picture->book)) {
+			emit_place(sched, w, g->granted.items, g->granted.count, out);
+		}
 		return false;
 	}
 	if (have == 0 || !(gives_back(g) || past_completing(sched->picture, w))) {
-		return seek(sched, w, have, out);
+		return decide_missing(sched, w, have, out);
 	}
 	/* What it gives back is too little: it lacks as before. */
 	return w->passed.lacks_since >= 0;
