@@ -1,8 +1,8 @@
-/* Several GPUs of one node for one pod, by evictions (C17): a tenant that asks for a share on each
- * of them, or a pod that asks for them whole. Of one node the GPUs from which the fewest have to
- * go, and of all nodes the one that costs least; a tenant of several of them counts once. What is
- * free, or nobody uses, is counted in. Taken one by one, the cheapest next: not always the
- * cheapest set there is. Nothing here fails. */
+/* Which GPUs a pod gets by evictions, and whom that costs (C17). One GPU for a share, or several of
+ * one node: for a tenant that asks for a share on each of them, or a pod that asks for them whole.
+ * Of one node the GPUs from which the fewest have to go, and of all nodes the one that costs least;
+ * a tenant of several of them counts once. What is free, or nobody uses, is counted in. Taken one
+ * by one, the cheapest next: not always the cheapest set there is. Nothing here fails. */
 #ifndef SCHEDULING_PREEMPT_PLAN_H
 #define SCHEDULING_PREEMPT_PLAN_H
 
@@ -13,7 +13,9 @@
 #include "scheduling/preempt_set.h"
 
 struct preempting;
+struct waiter;
 
+/* Several GPUs. */
 struct preempt_want {
 	const struct place_request *request; /* its pod is asked for priority and rank */
 	uint32_t count;			     /* GPUs of one node */
@@ -29,14 +31,16 @@ struct candidate_gpu {
 	bool taken;
 };
 
+struct tenant_list {
+	VEC_FIELDS(const struct world_pod *);
+};
+
 /* Scratch of one look; owned by the engine. */
 struct preempt_search {
 	struct {
 		VEC_FIELDS(struct candidate_gpu); /* by node */
 	} candidates;
-	struct {
-		VEC_FIELDS(const struct world_pod *);
-	} pods, chosen;
+	struct tenant_list pods, chosen;
 };
 
 struct preempt_plan {
@@ -47,7 +51,10 @@ struct preempt_plan {
 	const struct world_pod *first; /* to go; NULL: those who leave are enough */
 };
 
-struct preempt_plan preempt_plan_make(
+/* A share of one GPU that is open. */
+struct preempt_plan preempt_plan_one(
+	struct preempting *preempting, const struct waiter *w, const struct place_request *r);
+struct preempt_plan preempt_plan_several(
 	struct preempting *preempting, const struct preempt_want *want);
 void preempt_search_finish(struct preempt_search *s);
 

@@ -11,63 +11,104 @@
 #include "scheduling/preempt_set.h"
 #include "scheduling/scheduling.h"
 
-static int32_t priority_of(const struct preempt_want *want)
+static void push_victims(struct tenant_list *to, const struct contest *c, uint64_t mask)
 {
-	return want->request->pod->priority;
-}
-
-static void add_candidate(struct preempting *preempting, const struct candidate_gpu *found,
-	const struct contest *c, uint64_t mask)
-{
-	struct preempt_search *s = &preempting->search;
-	struct candidate_gpu made = *found;
-	made.first = s->pods.count;
 	for (uint32_t i = 0; i < c->count; i++) {
 		if ((mask >> i & 1) != 0) {
-			VEC_PUSH(&s->pods, c->victims[i]);
+			VEC_PUSH(to, c->victims[i]);
 		}
 	}
-	made.count = s->pods.count - made.first;
-	VEC_PUSH(&s->candidates, made);
 }
 
-/* Whether the node has room for it is asked of all its GPUs together. */
-static void lift_node(struct place_node *n)
+/* Of those who have to go the one to ask first; NULL: nobody has to. */
+static const struct world_pod *first_to_go(
+	const struct evictions *evictions, const struct preempt_search *s)
 {
-	n->free_cpu_milli = n->free_mem_bytes = n->free_slots = INT64_MAX / 4;
-}
-
-/* A share of it. What is not open yet is counted in only as it is. */
-static void front_for_share(
-	struct preempting *preempting, const struct preempt_want *want, uint32_t gpu)
-{
-	struct contest c = {.snap = &preempting->picture->snap, .request = want->request};
-	struct victims v;
-	incumbents_contest(preempting, gpu, priority_of(want), &c);
-	lift_node(&c.node);
-	if (c.gpu.fenced || !contest_solve(&c, &v) || (v.count > 0 && c.gpu.state == GPU_OPENING)) {
-		return;
+	vec_for_each (const struct world_pod *const, p, &s->chosen) {
+		if (evict_is_doubtful(evictions, *p)) {
+			return *p;
+		}
 	}
-	struct candidate_gpu found = {
-		.node = c.gpu.node, .gpu = gpu, .milli = v.share.milli, .mem_mib = v.share.mem_mib};
-	add_candidate(preempting, &found, &c, v.mask);
+	return s->chosen.count > 0 ? s->chosen.items[0] : NULL;
+}
+
+/* Nothing is gained by moving on while another GPU, or node, is as good as the one that is held. */
+static bool is_better(const struct victims *cost, const struct preempt_plan *best, bool held)
+{
+	return best->node == WORLD_NONE || victims_are_cheaper(cost, &best->cost) ||
+	       (held && !victims_are_cheaper(&best->cost, cost));
+}
+
+/* --- one GPU --- */
+
+struct preempt_plan preempt_plan_one(
+	struct preempting *preempting, const struct waiter *w, const struct place_request *r)
+{
+	struct contest c = {.snap = &preempting->picture->snap, .request = r};
+	const struct incumbents *all = &preempting->incumbents;
+	struct preempt_search *s = &preempting->search;
+	struct preempt_plan best = {.node = WORLD_NONE};
+	struct victims v;
+	for (size_t i = 0; i < all->count; i++) {
+		uint32_t gpu = all->items[i].gpu;
+		if (i > 0 && all->items[i - 1].gpu == gpu) {
+			continue;
+		}
+		incumbents_contest(preempting, gpu, w->pod.priority, &c);
+		bool usable =
+			c.gpu.state != GPU_OPENING && !c.gpu.fenced && !c.node.no_grants &&
+			!kept_from(preempting->scheduling->wholes, c.gpu.kept_by, &w->pod, false);
+		bool held = w->hold.uuid != NULL && hold_is_on(w, gpu);
+		if (usable && contest_solve(&c, &v) && is_better(&v, &best, held)) {
+			VEC_CLEAR(&s->chosen);
+			push_victims(&s->chosen, &c, v.mask);
+			best = (struct preempt_plan){c.gpu.node, {gpu}, 1, v, NULL};
+			best.first = first_to_go(preempting->evictions, s);
+		}
+	}
+	return best;
+}
+
+/* --- several --- */
+
+/* A share of it. What is not open yet is counted in only as it is. Whether the node has room for
+ * the pod is asked of all its GPUs together. */
+static bool may_share(struct contest *c, struct victims *ret)
+{
+	c->node.free_cpu_milli = c->node.free_mem_bytes = c->node.free_slots = INT64_MAX / 4;
+	return contest_solve(c, ret) && (ret->count == 0 || c->gpu.state != GPU_OPENING);
 }
 
 /* All of it: everybody who is there leaves or may be asked to, and nobody is there of whom nothing
  * is known. */
-static void front_for_whole(
+static bool may_empty(const struct contest *c, const struct snap_gpu *s)
+{
+	bool known = c->rules_known && c->gpu.tenants == c->count;
+	bool lives =
+		c->gpu.state != GPU_OPENING || (c->gpu.tenants == 0 && holder_may_go(s->holder));
+	return known && lives && !s->holder->search && !s->yields;
+}
+
+static void add_candidate(
 	struct preempting *preempting, const struct preempt_want *want, uint32_t gpu)
 {
+	struct preempt_search *s = &preempting->search;
 	struct contest c = {.snap = &preempting->picture->snap, .request = want->request};
-	const struct snap_gpu *s = &preempting->picture->snap_gpus.items[gpu];
-	incumbents_contest(preempting, gpu, priority_of(want), &c);
-	bool known = c.rules_known && c.gpu.tenants == c.count;
-	bool lives = c.gpu.state != GPU_OPENING || (c.gpu.tenants == 0 && holder_may_go(s->holder));
-	if (!known || !lives || c.gpu.fenced || s->holder->search || s->yields) {
+	struct victims v = {.mask = UINT64_MAX};
+	incumbents_contest(preempting, gpu, want->request->pod->priority, &c);
+	bool may = want->whole ? may_empty(&c, &preempting->picture->snap_gpus.items[gpu])
+			       : may_share(&c, &v);
+	if (c.gpu.fenced || !may) {
 		return;
 	}
-	struct candidate_gpu found = {.node = c.gpu.node, .gpu = gpu};
-	add_candidate(preempting, &found, &c, UINT64_MAX);
+	struct candidate_gpu made = {.node = c.gpu.node,
+		.gpu = gpu,
+		.first = s->pods.count,
+		.milli = v.share.milli,
+		.mem_mib = v.share.mem_mib};
+	push_victims(&s->pods, &c, v.mask);
+	made.count = s->pods.count - made.first;
+	VEC_PUSH(&s->candidates, made);
 }
 
 static int by_node(const void *a, const void *b)
@@ -91,7 +132,7 @@ static void find_candidates(struct preempting *preempting, const struct preempt_
 				want->whole)) {
 			continue;
 		}
-		(want->whole ? front_for_whole : front_for_share)(preempting, want, i);
+		add_candidate(preempting, want, i);
 	}
 	if (s->candidates.count > 1) {
 		qsort(s->candidates.items, s->candidates.count, sizeof *s->candidates.items,
@@ -150,7 +191,8 @@ static struct candidate_gpu *cheapest(struct preempt_search *s, size_t from, siz
 	return best;
 }
 
-static void take(struct preempt_search *s, struct candidate_gpu *f, struct preempt_plan *plan)
+static void take_candidate(
+	struct preempt_search *s, struct candidate_gpu *f, struct preempt_plan *plan)
 {
 	f->taken = true;
 	plan->gpus[plan->gpu_count++] = f->gpu;
@@ -198,18 +240,7 @@ static bool node_takes(struct preempting *preempting, const struct preempt_want 
 	return place_unfit(&preempting->picture->snap, want->request, &rest, NULL) == UNFIT_NONE;
 }
 
-static const struct world_pod *first_of(
-	const struct evictions *evictions, const struct preempt_search *s)
-{
-	vec_for_each (const struct world_pod *const, p, &s->chosen) {
-		if (evict_is_doubtful(evictions, *p)) {
-			return *p;
-		}
-	}
-	return s->chosen.count > 0 ? s->chosen.items[0] : NULL;
-}
-
-static struct preempt_plan lay_on(
+static struct preempt_plan plan_on_node(
 	struct preempting *preempting, const struct preempt_want *want, size_t from, size_t end)
 {
 	struct preempt_search *s = &preempting->search;
@@ -223,9 +254,9 @@ static struct preempt_plan lay_on(
 			plan.node = WORLD_NONE;
 			return plan;
 		}
-		take(s, f, &plan);
+		take_candidate(s, f, &plan);
 	}
-	plan.first = first_of(preempting->evictions, s);
+	plan.first = first_to_go(preempting->evictions, s);
 	if (!node_takes(preempting, want, &plan, free)) {
 		plan.node = WORLD_NONE;
 	}
@@ -239,17 +270,7 @@ static bool is_held(const struct picture *picture, const struct preempt_want *wa
 	return at != WORLD_NONE;
 }
 
-/* Nothing is gained by moving on while another node is as good as the one that is held. */
-static bool is_better(const struct picture *picture, const struct preempt_want *want,
-	const struct preempt_plan *a, const struct preempt_plan *b)
-{
-	if (b->node == WORLD_NONE || victims_are_cheaper(&a->cost, &b->cost)) {
-		return true;
-	}
-	return !victims_are_cheaper(&b->cost, &a->cost) && is_held(picture, want, a->node);
-}
-
-struct preempt_plan preempt_plan_make(
+struct preempt_plan preempt_plan_several(
 	struct preempting *preempting, const struct preempt_want *want)
 {
 	struct preempt_search *s = &preempting->search;
@@ -261,8 +282,10 @@ struct preempt_plan preempt_plan_make(
 			s->candidates.items[end].node == s->candidates.items[from].node) {
 			end++;
 		}
-		struct preempt_plan here = lay_on(preempting, want, from, end);
-		if (here.node != WORLD_NONE && is_better(preempting->picture, want, &here, &best)) {
+		struct preempt_plan here = plan_on_node(preempting, want, from, end);
+		if (here.node != WORLD_NONE &&
+			is_better(
+				&here.cost, &best, is_held(preempting->picture, want, here.node))) {
 			best = here;
 		}
 	}
