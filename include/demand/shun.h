@@ -38,8 +38,7 @@ struct shuns {
 	} hidden;
 };
 
-void shuns_clear(struct shuns *all);
-void shuns_finish(struct shuns *all);
+void shuns_finish(struct shuns *all); /* it is empty then, and may be used on */
 /* CHANGE_SHUN */
 void shun_wanted(struct shuns *shuns, const struct change *c);
 /* Takes them out of the picture for that waiter; true: there were any, and shuns_show is to be

@@ -5,7 +5,8 @@
 #ifndef SCHEDULING_TURN_H
 #define SCHEDULING_TURN_H
 
-#include "base/alloc.h"
+#include <stdint.h>
+
 #include "base/vec.h"
 #include "ledger/nouns.h"
 
@@ -24,11 +25,8 @@ struct turns {
  * NULL: nobody. The step is woken then. */
 const struct world_pod *turn_of_another(
 	struct turns *turns, const struct waiter *w, int64_t *ret_until);
-/* For the sentence: namespace and name, and `ret_until` as above; NULL: nobody. */
-const char *turn_name(
-	struct turns *turns, const struct waiter *w, struct arena *a, int64_t *ret_until);
 void turn_begins(struct turns *turns, const struct waiter *w); /* it is being placed */
 void turns_sweep(struct turns *turns);
-void turns_forget(struct turns *all);
-void turns_finish(struct turns *all);
+void turns_finish(struct turns *all); /* it is empty then, and may be used on */
+
 #endif

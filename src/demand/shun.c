@@ -9,60 +9,46 @@
 /* More than any GPU has: nothing fits what is left. */
 #define OUT_OF_SIGHT ((int64_t)4 * MODEL_GPU_MILLI)
 
-static void drop(struct shuns *all, size_t i)
+void shuns_finish(struct shuns *all)
+{
+	vec_for_each (struct shun, s, &all->items) {
+		free(s->what);
+	}
+	VEC_FINISH(&all->items);
+	VEC_FINISH(&all->hidden);
+}
+
+static void drop_shun(struct shuns *all, size_t i)
 {
 	free(all->items.items[i].what);
 	VEC_REMOVE_SWAP(&all->items, i);
 }
 
-void shuns_clear(struct shuns *all)
+/* In the place of what is over, of the same once more, and of one of too many. */
+static void add_shun(struct shuns *all, const struct shun *like)
 {
-	while (all->items.count > 0) {
-		drop(all, all->items.count - 1);
-	}
-}
-
-void shuns_finish(struct shuns *all)
-{
-	shuns_clear(all);
-	VEC_FINISH(&all->items);
-	VEC_FINISH(&all->hidden);
-}
-
-/* What is over, or the same once more. */
-static void drop_old(struct shuns *all, const struct shun *like, int64_t now)
-{
+	int64_t now = all->picture->time->now;
+	size_t first = 0;
 	for (size_t i = all->items.count; i-- > 0;) {
 		const struct shun *s = &all->items.items[i];
 		if (now >= s->until ||
 			(s->workload == like->workload && s->is_node == like->is_node &&
 				text_equals(s->what, like->what))) {
-			drop(all, i);
+			drop_shun(all, i);
 		}
 	}
-}
-
-/* One of too many. */
-static void make_way(struct shuns *all)
-{
-	size_t first = 0;
+	if (like->until <= now) {
+		return;
+	}
 	for (size_t i = 1; i < all->items.count; i++) {
 		first = all->items.items[i].until < all->items.items[first].until ? i : first;
 	}
 	if (all->items.count >= SHUNS_MAX) {
-		drop(all, first);
+		drop_shun(all, first);
 	}
-}
-
-static void add(struct shuns *shuns, const struct shun *like)
-{
-	drop_old(shuns, like, shuns->picture->time->now);
-	if (like->until > shuns->picture->time->now) {
-		struct shun s = *like;
-		s.what = xstrdup(like->what);
-		make_way(shuns);
-		VEC_PUSH(&shuns->items, s);
-	}
+	struct shun s = *like;
+	s.what = xstrdup(like->what);
+	VEC_PUSH(&all->items, s);
 }
 
 void shun_wanted(struct shuns *shuns, const struct change *c)
@@ -78,7 +64,7 @@ void shun_wanted(struct shuns *shuns, const struct change *c)
 		const struct shun s = {.workload = company_workload(shuns->companies, &pod),
 			.what = (char *)(uintptr_t)p->gpu->uuid,
 			.until = shuns->picture->time->now + c->for_ms};
-		add(shuns, &s);
+		add_shun(shuns, &s);
 	}
 }
 
@@ -89,11 +75,11 @@ void shun_refused(struct shuns *shuns, const struct pod *pod, const char *node, 
 		.is_node = true,
 		.until = shuns->picture->time->now + for_ms};
 	if (!text_empty(node)) {
-		add(shuns, &s);
+		add_shun(shuns, &s);
 	}
 }
 
-static void move(struct picture *picture, uint32_t gpu, int64_t by)
+static void move_gpu(struct picture *picture, uint32_t gpu, int64_t by)
 {
 	picture->snap.gpus.items[gpu].free_milli += by;
 	snapshot_gpu_moved(&picture->snap, gpu);
@@ -113,7 +99,7 @@ bool shuns_hide(struct shuns *all, const struct waiter *w)
 		uint32_t at = holds ? snap_gpu_first(picture, s->what) : WORLD_NONE;
 		for (; at != WORLD_NONE; at = snap_gpu_next(picture, at)) {
 			VEC_PUSH(&all->hidden, at);
-			move(picture, at, -OUT_OF_SIGHT);
+			move_gpu(picture, at, -OUT_OF_SIGHT);
 		}
 	}
 	return all->hidden.count > 0;
@@ -122,7 +108,7 @@ bool shuns_hide(struct shuns *all, const struct waiter *w)
 void shuns_show(struct shuns *shuns)
 {
 	vec_for_each (const uint32_t, at, &shuns->hidden) {
-		move(shuns->picture, *at, OUT_OF_SIGHT);
+		move_gpu(shuns->picture, *at, OUT_OF_SIGHT);
 	}
 	VEC_CLEAR(&shuns->hidden);
 }

@@ -167,8 +167,8 @@ static void begin_term(struct engine *e)
 	e->report.over_mib = 0;
 	overuse_forget(&e->overuses);
 	resizes_new_term(&e->resizes);
-	shuns_clear(&e->shuns);
-	turns_forget(&e->turns);
+	shuns_finish(&e->shuns);
+	turns_finish(&e->turns);
 	scale_forget(&e->scale);
 	inject_forget(&e->inject);
 	orphans_finish(&e->orphans);

@@ -38,13 +38,6 @@ static const char *sentence(struct plan *plan, enum reason reason, const struct 
 	return arena_strdup(&plan->arena, str_text(&text));
 }
 
-/* While as many writes are under way as may be, one that says so would only make it last longer. */
-static int64_t tell_after(const struct book *book, const struct waiter *w)
-{
-	int64_t slow = flights_room(book) ? GRANTING_SLOW_MS : GRANTING_FULL_MS;
-	return w->reason == REASON_GRANTING ? slow : TELL_AFTER_MS;
-}
-
 /* It stands in a ledger, and only the watch is late. A word would make another version of it, which
  * the watch shows even later: the placement would meet a conflict until then, and with a word a
  * minute for ever. Not where a word is what ends a placement that may land yet. */
@@ -57,12 +50,17 @@ static bool only_lacks_watch(const struct step_time *time, const struct waiter *
 	return h->flight == 0 || ledger_has(&h->pod.ledger, w->uid);
 }
 
-/* Whoever waited long for something else is not told of a write that has just begun. */
+/* Whoever waited long for something else is not told of a write that has just begun. While as many
+ * writes are under way as may be, one that says so would only make it last longer. */
 static bool is_early(const struct book *book, const struct waiter *w, int64_t now)
 {
+	int64_t waited = now - w->first_seen;
+	if (w->reason != REASON_GRANTING) {
+		return waited < TELL_AFTER_MS;
+	}
 	int64_t least = only_lacks_watch(book->time, w) ? GRANTING_FULL_MS : TELL_AFTER_MS;
-	bool begins = w->reason == REASON_GRANTING && now - w->granting_from < least;
-	return begins || now - w->first_seen < tell_after(book, w);
+	int64_t slow = flights_room(book) ? GRANTING_SLOW_MS : GRANTING_FULL_MS;
+	return now - w->granting_from < least || waited < slow;
 }
 
 static bool worth_telling(const struct book *book, const struct waiter *w, int64_t now)
@@ -97,27 +95,13 @@ static const char *other_gate(const struct pod *p)
 	return NULL;
 }
 
-/* What it asks for, of the picture as it is now. The claims are room for those of its volumes. */
-static struct place_request asked_now(
-	struct needs *needs, const struct waiter *w, struct claims_of *claims)
-{
-	struct place_request r = w->asked;
-	(void)needs_claims(needs->picture->world, &w->pod, claims);
-	r.pod = &w->pod;
-	r.claims = claims->items;
-	r.claim_count = claims->count;
-	r.apart = neighbours_mark(needs, &w->pod);
-	return r;
-}
-
 /* Why the nodes do not suit it, as of now; those included whose GPUs nobody offers to us at all. */
-static void survey(struct needs *needs, const struct waiter *w, struct unfit_tally *ret)
+static void count_unfit(
+	const struct picture *picture, const struct place_request *r, struct unfit_tally *ret)
 {
-	struct claims_of claims;
-	struct place_request r = asked_now(needs, w, &claims);
-	place_survey(&needs->picture->snap, &r, ret);
-	for (uint32_t i = 0; i < world_node_slots(needs->picture->world); i++) {
-		const struct world_node *n = world_node_at(needs->picture->world, i);
+	place_survey(&picture->snap, r, ret);
+	for (uint32_t i = 0; i < world_node_slots(picture->world); i++) {
+		const struct world_node *n = world_node_at(picture->world, i);
 		enum unfit cause =
 			!n->known || n->noun.gpus > 0 ? UNFIT_NONE : node_given_out_by(n);
 		if (cause != UNFIT_NONE) {
@@ -128,18 +112,17 @@ static void survey(struct needs *needs, const struct waiter *w, struct unfit_tal
 
 /* C23: of the nodes that do suit it, what their GPUs lack. A look at all of them, so only where the
  * sentence has a place for it. What is kept for the pod itself would count as if others had it. */
-static bool count_lacks(struct needs *needs, const struct waiter *w, struct lack_tally *ret)
+static bool count_lacks(const struct picture *picture, const struct waiter *w,
+	const struct place_request *r, struct lack_tally *ret)
 {
 	static const enum reason with_lacks[] = {REASON_SHORT_COMPUTE, REASON_SHORT_MEMORY,
 		REASON_MAX_TENANTS, REASON_NO_SCALE_UP, REASON_GPU_UNHEALTHY, REASON_SHORT_GPUS,
 		REASON_EXCLUSIVE, REASON_REACQUIRING, REASON_MPS_HELD_OFF};
-	bool has_some = w->granted_step == needs->picture->time->step || w->hold.count > 0 ||
-			landings_linger(w);
+	bool has_some =
+		w->granted_step == picture->time->step || w->hold.count > 0 || landings_linger(w);
 	for (size_t i = 0; i < COUNT_OF(with_lacks) && !has_some; i++) {
 		if (w->reason == with_lacks[i]) {
-			struct claims_of claims;
-			struct place_request r = asked_now(needs, w, &claims);
-			place_count_lacks(&needs->picture->snap, &r, ret);
+			place_count_lacks(&picture->snap, r, ret);
 			return true;
 		}
 	}
@@ -160,33 +143,32 @@ static uint32_t most_tenants(const struct picture *picture, const struct waiter 
 	return most;
 }
 
-static bool tells_count(const struct waiter *w)
+/* By name what it waits for, a rule of its own or another pod; what the tenants of the GPU say, and
+ * when the other pod's time ends. */
+static const char *blocker_name(struct scheduling *sched, const struct waiter *w,
+	struct arena *arena, const char **theirs, int64_t *next)
 {
-	return waiter_count(w) > 1 && (w->reason == REASON_SHORT_GPUS || w->reason == REASON_QUOTA);
-}
-
-/* Who comes before it, as namespace and name. */
-static const char *keeper_name(
-	const struct wholes *wholes, const struct waiter *w, struct emitter *out)
-{
-	if (w->passed.kept_for == 0) {
-		return NULL;
+	const char *name = NULL;
+	if (w->reason == REASON_EXCLUSIVE) {
+		company_explain(sched->companies, w, &name, theirs);
+	} else if (w->reason == REASON_STARTS_IN_TURN) {
+		const struct world_pod *p = turn_of_another(sched->turns, w, next);
+		name = p != NULL ? arena_printf(arena, "%s/%s", p->ns, world_pod_name(p)) : NULL;
+	} else if (w->passed.kept_for != 0) {
+		const struct pod *pod = sched->wholes->keepers.items[w->passed.kept_for - 1].pod;
+		name = arena_printf(arena, "%s/%s", pod->ns, pod->name);
 	}
-	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
-	const struct pod *pod = wholes->keepers.items[w->passed.kept_for - 1].pod;
-	str_append_format(&text, "%s/%s", pod->ns, pod->name);
-	return arena_strdup(&out->plan->arena, str_text(&text));
+	return name;
 }
 
 /* The miss is that with most free compute; what is told is memory. */
-static void name_most_memory(struct needs *needs, struct waiter *w)
+static void name_most_memory(
+	const struct picture *picture, struct waiter *w, const struct place_request *r)
 {
-	struct claims_of claims;
-	struct place_request r = asked_now(needs, w, &claims);
-	uint32_t gpu = place_most_memory(&needs->picture->snap, &r);
+	uint32_t gpu = place_most_memory(&picture->snap, r);
 	if (gpu != PLACE_NOWHERE) {
-		const struct place_gpu *g = &needs->picture->snap.gpus.items[gpu];
-		w->miss.best_node = needs->picture->snap.nodes.items[g->node].noun->name;
+		const struct place_gpu *g = &picture->snap.gpus.items[gpu];
+		w->miss.best_node = picture->snap.nodes.items[g->node].noun->name;
 		w->miss.best_gpu = gpu;
 		w->miss.best_milli = g->free_milli;
 		w->miss.best_mib = g->free_mib;
@@ -206,70 +188,54 @@ static const char *failure_of(struct picture *picture, const struct waiter *w)
 	return m != NULL && picture->time->now < m->until ? m->why : NULL;
 }
 
-/* NULL: none did. */
-static const char *policy_that_refused(const struct waiter *w, struct arena *arena)
+/* The policy that an answer names; NULL: none. */
+static const char *policy_in(const char *refusal, struct arena *arena)
 {
 	char name[REFUSAL_NAME_MAX];
-	bool named = w->reason == REASON_POLICY_REFUSED && refusal_by_policy(w->refusal, name);
-	return named ? arena_strdup(arena, name) : NULL;
-}
-
-/* Of what would ask an autoscaler, where nobody knows of one. */
-static const char *policy_against_asking(
-	struct scale *scale, const struct waiter *w, struct arena *arena)
-{
-	char name[REFUSAL_NAME_MAX];
-	const char *refusal = scale_refusal(scale, w);
 	return refusal != NULL && refusal_by_policy(refusal, name) ? arena_strdup(arena, name)
 								   : NULL;
 }
 
-static bool is_time(struct picture *picture, const struct waiter *w, int64_t now)
+static struct action *emit_condition(struct emitter *out, struct about pod, struct waiter *w,
+	enum reason reason, const struct explain_facts *f)
 {
-	wake_by(picture->time,
-		now - w->first_seen < TELL_AFTER_MS ? w->first_seen + TELL_AFTER_MS : TIME_NEVER);
-	return worth_telling(picture->book, w, now);
+	struct action *a = emit_about(out, ACTION_CONDITION, pod);
+	a->is_true = reason == REASON_PLACED;
+	a->reason = reason;
+	a->message = sentence(out->plan, reason, f);
+	w->condition_at = out->picture->time->now;
+	w->condition_reason = reason;
+	return a;
 }
 
-/* The amounts of the sentence, asked again: others may have been given more since it was judged. A
- * pod that shows the reason already is not told anew (worth_telling). */
-static struct quota_view quota_now(const struct quotas *quotas, const struct waiter *w)
-{
-	struct quota_view quota = {0};
-	if (w->reason == REASON_QUOTA) {
-		(void)quotas_left(quotas, w, &quota);
-	}
-	return quota;
-}
-
-static void tell_waiting(
+static void report_pending(
 	struct scheduling *sched, struct waiter *w, int64_t now, struct emitter *out)
 {
 	struct picture *picture = sched->picture;
-	if (!is_time(picture, w, now)) {
-		return;
-	}
+	struct arena *arena = &out->plan->arena;
 	struct unfit_tally unfit = {0};
-	survey(sched->needs, w, &unfit);
 	struct lack_tally lacks;
+	struct claims_of claims;
+	struct place_request r = w->asked;
+	(void)needs_claims(picture->world, &w->pod, &claims);
+	needs_ask(sched->needs, &w->pod, &claims, &r);
+	count_unfit(picture, &r, &unfit);
 	if (w->reason == REASON_SHORT_MEMORY) {
-		name_most_memory(sched->needs, w);
+		name_most_memory(picture, w, &r);
 	}
 	int64_t next = w->retry_at > w->refused_until ? w->retry_at : w->refused_until;
-	struct inject_words injection = inject_words(sched->inject, w, &out->plan->arena);
+	struct inject_words injection = inject_words(sched->inject, w, arena);
 	next = injection.next > 0 ? injection.next : next;
-	struct claims_of claims = {.count = 0};
-	if (w->reason == REASON_VOLUME_NOT_READY) {
-		(void)needs_claims(picture->world, &w->pod, &claims);
+	/* Asked again: others may have been given more since it was judged. */
+	struct quota_view quota = {0};
+	if (w->reason == REASON_QUOTA) {
+		(void)quotas_left(sched->quotas, w, &quota);
 	}
-	struct quota_view quota = quota_now(sched->quotas, w);
-	const char *rule = NULL, *theirs = failure_of(picture, w);
-	if (w->reason == REASON_EXCLUSIVE) {
-		company_explain(sched->companies, w, &rule, &theirs);
-	} else if (w->reason == REASON_STARTS_IN_TURN) {
-		rule = turn_name(sched->turns, w, &out->plan->arena, &next);
-	}
-	const char *policy = policy_that_refused(w, &out->plan->arena);
+	const char *theirs = failure_of(picture, w);
+	const char *blocker = blocker_name(sched, w, arena, &theirs, &next);
+	const char *policy =
+		w->reason == REASON_POLICY_REFUSED ? policy_in(w->refusal, arena) : NULL;
+	bool counts = w->reason == REASON_SHORT_GPUS || w->reason == REASON_QUOTA;
 	struct explain_facts f = {.want_milli = w->asked.milli,
 		.want_mib = w->asked.mem_mib,
 		.quota_milli = quota.hard_milli,
@@ -282,31 +248,26 @@ static void tell_waiting(
 		.best_milli = w->miss.best_milli,
 		.best_mib = w->miss.best_mib,
 		.unfit = &unfit,
-		.lacks = count_lacks(sched->needs, w, &lacks) ? &lacks : NULL,
-		.claim = claims.blocker,
-		.count = tells_count(w) ? waiter_count(w) : 0,
+		.lacks = count_lacks(picture, w, &r, &lacks) ? &lacks : NULL,
+		.claim = w->reason == REASON_VOLUME_NOT_READY ? claims.blocker : NULL,
+		.count = counts && waiter_count(w) > 1 ? waiter_count(w) : 0,
 		.limit = injection.times > 0 ? injection.times : most_tenants(picture, w),
 		.name = policy != NULL			  ? policy
 			: w->reason == REASON_OTHER_GATES ? other_gate(&w->pod)
 			: injection.class != NULL	  ? injection.class
-			: rule != NULL			  ? rule
-			: w->passed.kept_for != 0	  ? keeper_name(sched->wholes, w, out)
+			: blocker != NULL		  ? blocker
 							  : quota.name,
 		.asked_s = w->asked_for_s,
-		.refuser = policy_against_asking(sched->scale, w, &out->plan->arena),
+		/* Of what would ask an autoscaler, where nobody knows of one. */
+		.refuser = policy_in(scale_refusal(sched->scale, w), arena),
 		.waited_s = (now - w->first_seen) / 1000,
 		.next_s = next > now ? (next - now + 999) / 1000 : 0};
-	struct action *a = emit_about(out, ACTION_CONDITION, about_waiter(w));
-	a->resource_version = arena_strdup(&out->plan->arena, w->pod.resource_version);
-	a->is_true = false;
-	a->reason = w->reason;
-	a->message = sentence(out->plan, w->reason, &f);
-	w->condition_at = now;
-	w->condition_reason = w->reason;
+	struct action *a = emit_condition(out, about_waiter(w), w, w->reason, &f);
+	a->resource_version = arena_strdup(arena, w->pod.resource_version);
 }
 
 /* C35. Nobody makes a bare pod anew, so it is not given back: its owner is told, once. */
-static void tell_bare(
+static void report_bare(
 	const struct picture *picture, struct waiter *w, int64_t now, struct emitter *out)
 {
 	if (!text_empty(w->pod.owner.uid) || w->judged != picture->time->step ||
@@ -334,8 +295,16 @@ static void tell_bare(
 	w->vain_since = -1;
 }
 
+static struct explain_facts placed_facts(const struct world_pod *p)
+{
+	return (struct explain_facts){.want_milli = p->gpu->milli,
+		.want_mib = p->gpu->mem_mib,
+		.count = p->gpu->devices > 1 ? p->gpu->devices : 0,
+		.gpu = p->gpu->uuid};
+}
+
 /* A pod whose gate is gone and that we remember placing: say so once. */
-static void tell_placed(const struct picture *picture, struct waiter *w, struct emitter *out)
+static void report_placed(const struct picture *picture, struct waiter *w, struct emitter *out)
 {
 	if (w->seen == picture->time->step || w->condition_reason == REASON_PLACED) {
 		return;
@@ -345,13 +314,10 @@ static void tell_placed(const struct picture *picture, struct waiter *w, struct 
 		return;
 	}
 	const struct holder *h = holder_of_tenant(picture->book, p->gpu);
-	struct explain_facts f = {.want_milli = p->gpu->milli,
-		.want_mib = p->gpu->mem_mib,
-		.count = p->gpu->devices > 1 ? p->gpu->devices : 0,
-		.gpu = p->gpu->uuid,
-		.best_node = h != NULL ? h->node : NULL,
-		.value = pod_lost_mps(&w->pod) ? LOST_MPS : NULL,
-		.left = &w->pod};
+	struct explain_facts f = placed_facts(p);
+	f.best_node = h != NULL ? h->node : NULL;
+	f.value = pod_lost_mps(&w->pod) ? LOST_MPS : NULL;
+	f.left = &w->pod;
 	/* Not all that is remembered has looked at its pod: an entry of the ledger is enough. */
 	emit_event(out, about_pod(p), sentence(out->plan, REASON_PLACED, &f))->reason =
 		REASON_PLACED;
@@ -374,16 +340,8 @@ static void correct_placed(const struct picture *picture, int64_t now, struct em
 			now - w->condition_at < TELL_EVERY_MS) {
 			continue;
 		}
-		struct explain_facts f = {.want_milli = p->gpu->milli,
-			.want_mib = p->gpu->mem_mib,
-			.count = p->gpu->devices > 1 ? p->gpu->devices : 0,
-			.gpu = p->gpu->uuid};
-		struct action *a = emit_about(out, ACTION_CONDITION, about_pod(p));
-		a->is_true = true;
-		a->reason = REASON_PLACED;
-		a->message = sentence(out->plan, REASON_PLACED, &f);
-		w->condition_reason = REASON_PLACED;
-		w->condition_at = now;
+		struct explain_facts f = placed_facts(p);
+		(void)emit_condition(out, about_pod(p), w, REASON_PLACED, &f);
 	}
 }
 
@@ -396,14 +354,17 @@ void report_waiting(struct scheduling *sched, struct emitter *out)
 	for (size_t i = 0; i < sched->ranked->count; i++) {
 		struct waiter *w = sched->ranked->items[i];
 		out->report->by_reason[w->reason]++;
-		tell_waiting(sched, w, now, out);
-		tell_bare(picture, w, now, out);
+		wake_by(picture->time, w->first_seen + TELL_AFTER_MS);
+		if (worth_telling(picture->book, w, now)) {
+			report_pending(sched, w, now, out);
+		}
+		report_bare(picture, w, now, out);
 		/* Names of nodes die with the snapshot. */
 		w->miss.best_node = NULL;
 		w->passed.kept_for = 0;
 	}
 	for (size_t i = 0; i < picture->book->waiters.count; i++) {
-		tell_placed(picture, picture->book->waiters.items[i], out);
+		report_placed(picture, picture->book->waiters.items[i], out);
 	}
 	correct_placed(picture, now, out);
 	out->report->granted_milli = 0;

@@ -10,25 +10,17 @@
 /* A large model takes minutes to load. One that is not Ready by then may never be. */
 #define TURN_MS 600000
 
-static struct turn *turn_find(const struct turns *turns, const char *uid)
+/* Since when it starts: from now on, if that was not known. */
+static int64_t starts_since(struct turns *turns, const char *uid)
 {
-	vec_for_each (struct turn, t, turns) {
+	vec_for_each (const struct turn, t, turns) {
 		if (strcmp(t->uid, uid) == 0) {
-			return t;
+			return t->since;
 		}
 	}
-	return NULL;
-}
-
-static const struct turn *turn_touch(struct turns *turns, const char *uid)
-{
-	struct turn *t = turn_find(turns, uid);
-	if (t == NULL) {
-		struct turn made = {xstrdup(uid), turns->picture->time->now};
-		VEC_PUSH(turns, made);
-		t = &turns->items[turns->count - 1];
-	}
-	return t;
+	struct turn made = {xstrdup(uid), turns->picture->time->now};
+	VEC_PUSH(turns, made);
+	return made.since;
 }
 
 static bool takes_turns(const struct waiter *w)
@@ -40,7 +32,7 @@ static bool takes_turns(const struct waiter *w)
 void turn_begins(struct turns *turns, const struct waiter *w)
 {
 	if (takes_turns(w)) {
-		(void)turn_touch(turns, w->uid);
+		(void)starts_since(turns, w->uid);
 	}
 }
 
@@ -68,7 +60,7 @@ static const struct world_pod *starts_on(
 		if (strcmp(l->items[i].uid, but) == 0 || !is_starting(picture->book, p)) {
 			continue;
 		}
-		int64_t until = turn_touch(turns, l->items[i].uid)->since + TURN_MS;
+		int64_t until = starts_since(turns, l->items[i].uid) + TURN_MS;
 		if (picture->time->now < until) {
 			*ret_until = until;
 			return p;
@@ -96,13 +88,6 @@ const struct world_pod *turn_of_another(
 	return found;
 }
 
-const char *turn_name(
-	struct turns *turns, const struct waiter *w, struct arena *a, int64_t *ret_until)
-{
-	const struct world_pod *p = turn_of_another(turns, w, ret_until);
-	return p != NULL ? arena_printf(a, "%s/%s", p->ns, world_pod_name(p)) : NULL;
-}
-
 void turns_sweep(struct turns *turns)
 {
 	for (size_t i = turns->count; i-- > 0;) {
@@ -115,16 +100,10 @@ void turns_sweep(struct turns *turns)
 	}
 }
 
-void turns_forget(struct turns *all)
+void turns_finish(struct turns *all)
 {
 	vec_for_each (struct turn, t, all) {
 		free(t->uid);
 	}
-	VEC_CLEAR(all);
-}
-
-void turns_finish(struct turns *all)
-{
-	turns_forget(all);
 	VEC_FINISH(all);
 }
