@@ -8,14 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ledger/sharing_group.h"
 #include "place/place.h"
 #include "world/world.h"
-
-/* Of those who share a GPU (place/place.h). */
-struct contest_rules {
-	uint64_t company;
-	uint32_t max_tenants;
-};
 
 struct contest {
 	const struct snapshot *snap;
@@ -28,7 +23,7 @@ struct contest {
 	/* Everybody who is there is known, so that it is known what holds without some of them: the
 	 * rules of those who stay for certain, and of those who may go. */
 	bool rules_known;
-	struct contest_rules stay, rules[MODEL_GRANTS_MAX];
+	struct manners stay, rules[MODEL_GRANTS_MAX];
 };
 
 struct victims {
@@ -39,7 +34,8 @@ struct victims {
 	struct place_verdict share; /* what the request gets there */
 };
 
-void contest_join(struct contest_rules *all, const struct contest_rules *one);
+/* One more of those who share a GPU. */
+void contest_join(struct manners *all, const struct manners *one);
 /* What it takes of its node. */
 void contest_leave_node(struct place_node *n, const struct world_pod *p);
 /* A tenant of that GPU, bound or not, is taken out of both. */

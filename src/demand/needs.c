@@ -30,6 +30,7 @@ static int64_t amount_used(const struct world_uses *u, const char *name)
 	return 0;
 }
 
+/* What is left of its extended resources. */
 static void count_others(struct picture *picture, struct place_node *n, const struct world_node *w)
 {
 	n->others_at = (uint32_t)picture->snap.others.count;
@@ -74,7 +75,7 @@ static void count_granted(struct needs *needs, const struct ranked *ranked)
 		if (node != WORLD_NONE) {
 			place_reserve_pod(
 				&picture->snap, &picture->snap.nodes.items[node], &w->pod);
-			neighbours_arrive(needs, node, &w->pod);
+			neighbours_arrive(needs, node, &w->pod, false);
 		}
 	}
 }

@@ -51,7 +51,7 @@ static void ask_for(struct needs *needs, const struct pod *pod)
 	}
 }
 
-static void arrive(struct needs *needs, uint32_t node, const struct pod *pod, bool leaves)
+void neighbours_arrive(struct needs *needs, uint32_t node, const struct pod *pod, bool leaves)
 {
 	bool keeps = pod_has_neighbours(pod, NEIGHBOUR_APART);
 	if (keeps) {
@@ -77,7 +77,7 @@ static void meet_guest(struct needs *needs, const struct world_pod *p)
 	if (node != WORLD_NONE) {
 		struct pod *pod = ARENA_NEW(&needs->arena, struct pod);
 		*pod = pod_of(p, &needs->arena);
-		arrive(needs, node, pod, p->deleting);
+		neighbours_arrive(needs, node, pod, p->deleting);
 	}
 }
 
@@ -98,11 +98,6 @@ static void gather_apart(struct needs *needs)
 			meet_guest(needs, p);
 		}
 	}
-}
-
-void neighbours_arrive(struct needs *needs, uint32_t node, const struct pod *pod)
-{
-	arrive(needs, node, pod, false);
 }
 
 void neighbours_gather(struct wholes *wholes, const struct ranked *ranked)
@@ -289,13 +284,6 @@ static void count_kind(struct needs *needs, const struct zoning *z, const struct
 	needs->picture->looked_at += needs->guests.count + needs->picture->snap.nodes.count;
 }
 
-/* Once the pod is pinned the scheduler sees its node as the only place. Where it wants several it
- * then takes the fewest for none, and refuses a node that has others of the kind itself. */
-static bool is_refused_once_pinned(const struct neighbour_term *t, uint32_t here, uint32_t itself)
-{
-	return t->min_domains > 1 && !t->any_node && (int64_t)here + itself > (int64_t)t->max_skew;
-}
-
 static void mark_spread(struct needs *needs, const struct pod *pod, const struct neighbour_term *t)
 {
 	const struct zoning *z = zoning_of(needs, pod, t);
@@ -308,9 +296,14 @@ static void mark_spread(struct needs *needs, const struct pod *pod, const struct
 	fewest = (int64_t)z->count < t->min_domains ? 0 : fewest;
 	for (uint32_t i = 0; i < needs->picture->snap.nodes.count; i++) {
 		uint32_t at = z->of.items[needs->picture->snap_nodes.items[i]];
-		if (at == WORLD_NONE ||
-			(int64_t)needs->counts.items[at] + itself - fewest > t->max_skew ||
-			is_refused_once_pinned(t, needs->here.items[i], itself)) {
+		/* Once the pod is pinned the scheduler sees its node as the only place. Where it
+		 * wants several it then takes the fewest for none, and refuses a node that has
+		 * others of the kind itself. */
+		bool refused_once_pinned =
+			t->min_domains > 1 && !t->any_node &&
+			(int64_t)needs->here.items[i] + itself > (int64_t)t->max_skew;
+		if (at == WORLD_NONE || refused_once_pinned ||
+			(int64_t)needs->counts.items[at] + itself - fewest > t->max_skew) {
 			mark(needs, i, UNFIT_SPREAD);
 		}
 	}

@@ -16,22 +16,19 @@
 #define MIG_RESOURCE   "nvidia.com/mig-"
 
 struct pool {
-	uint64_t hash;
 	uint32_t sample; /* a node of it, in the world */
 	uint32_t nodes;
-	enum unfit given_out; /* by whom; NONE: its GPUs could be shared by us */
 };
 
 /* One node, as of the version of its world that was looked at last. */
 struct member {
 	uint64_t stamp, hash;
-	enum unfit given_out;
-	bool counts; /* it offers GPUs, or others give them out */
+	enum unfit given_out; /* by whom; NONE: its GPUs could be shared by us */
+	bool counts;	      /* it offers GPUs, or others give them out */
 };
 
 struct pools {
-	uint64_t version; /* of the nodes */
-	bool built;
+	uint64_t version; /* of the nodes; 0: there are none */
 	struct {
 		VEC_FIELDS(struct member);
 	} members; /* beside the world's nodes */
@@ -78,7 +75,7 @@ static bool is_passing(const struct taint *t)
 static bool pool_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct pools *p = owner;
-	return p->items.items[slot].hash == *(const uint64_t *)key;
+	return p->members.items[p->items.items[slot].sample].hash == *(const uint64_t *)key;
 }
 
 struct pools *pools_create(void)
@@ -155,7 +152,7 @@ static struct member member_of(const struct world_node *w)
 	return m;
 }
 
-static void count(struct pools *p, uint32_t node)
+static void count_node(struct pools *p, uint32_t node)
 {
 	const struct member *m = &p->members.items[node];
 	if (!m->counts) {
@@ -163,7 +160,7 @@ static void count(struct pools *p, uint32_t node)
 	}
 	uint32_t at = map_find(&p->by_hash, m->hash, &m->hash);
 	if (at == MAP_NONE) {
-		struct pool made = {.hash = m->hash, .sample = node, .given_out = m->given_out};
+		struct pool made = {.sample = node};
 		at = (uint32_t)p->items.count;
 		VEC_PUSH(&p->items, made);
 		map_put(&p->by_hash, m->hash, at);
@@ -173,10 +170,9 @@ static void count(struct pools *p, uint32_t node)
 
 static void refresh(struct pools *p, const struct world *w)
 {
-	if (p->built && p->version == world_nodes_version(w)) {
+	if (p->version == world_nodes_version(w)) {
 		return;
 	}
-	p->built = true;
 	p->version = world_nodes_version(w);
 	VEC_CLEAR(&p->items);
 	map_clear(&p->by_hash);
@@ -187,7 +183,7 @@ static void refresh(struct pools *p, const struct world *w)
 		} else if (p->members.items[i].stamp != n->stamp) {
 			p->members.items[i] = member_of(n);
 		}
-		count(p, i);
+		count_node(p, i);
 	}
 }
 
@@ -197,36 +193,27 @@ struct question {
 	const struct world *w;
 	const struct pod *pod;
 	const struct pairs *class;
+	const struct member *members;
 	uint32_t rules; /* that the pod has, and one */
 	uint32_t left;	/* that may be looked at yet */
 	bool some;	/* a node could give it a share, or that is not known */
 	struct unfit_tally why;
 };
 
-static bool terms_are_own(const struct terms *t)
-{
-	for (uint32_t i = 0; i < t->count; i++) {
-		if (is_own(t->items[i].key)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool asks_for_its_own(const struct pod *pod)
 {
-	for (uint32_t i = 0; i < pod->node_selector.count; i++) {
-		if (is_own(pod->node_selector.items[i].key)) {
-			return true;
+	bool own = false;
+	for (uint32_t i = 0; i < pod->node_selector.count && !own; i++) {
+		own = is_own(pod->node_selector.items[i].key);
+	}
+	for (uint32_t i = 0; i < pod->node_term_count && !own; i++) {
+		const struct terms *labels = &pod->node_terms[i].labels;
+		own = pod->node_terms[i].fields.count > 0;
+		for (uint32_t k = 0; k < labels->count && !own; k++) {
+			own = is_own(labels->items[k].key);
 		}
 	}
-	for (uint32_t i = 0; i < pod->node_term_count; i++) {
-		if (pod->node_terms[i].fields.count > 0 ||
-			terms_are_own(&pod->node_terms[i].labels)) {
-			return true;
-		}
-	}
-	return false;
+	return own;
 }
 
 static uint32_t rules_in(const struct terms *t)
@@ -261,25 +248,18 @@ static bool tolerates(const struct pod *pod, const struct node *n)
 	return true;
 }
 
-static bool matches(const struct pod *pod, const struct node *n)
-{
-	return pairs_contain(&n->labels, &pod->node_selector) &&
-	       (pod->node_term_count == 0 || node_terms_match(pod->node_terms, pod->node_term_count,
-						     n->name, &n->labels)) &&
-	       tolerates(pod, n);
-}
-
-/* Holds the pod against one node that stands for so many that are like it. */
-static void ask(struct question *q, uint32_t node, enum unfit given_out, uint32_t nodes)
+/* `nodes` that are like that one. */
+static void ask_nodes(struct question *q, uint32_t node, uint32_t nodes)
 {
 	const struct node *n = &world_node_at(q->w, node)->noun;
+	enum unfit given_out = q->members[node].given_out;
 	uint32_t cost = q->rules * (1 + n->taint_count);
 	if (cost > q->left) {
 		q->some = true;
 		return;
 	}
 	q->left -= cost;
-	if (!matches(q->pod, n)) {
+	if (!place_node_selected(q->pod, n) || !tolerates(q->pod, n)) {
 		return;
 	}
 	bool for_class = q->class == NULL || pairs_contain(&n->labels, q->class);
@@ -295,19 +275,22 @@ static void ask(struct question *q, uint32_t node, enum unfit given_out, uint32_
 bool pools_refuse(struct pools *p, const struct world *w, const struct pod *pod,
 	const struct pairs *class, struct unfit_tally *ret_why)
 {
-	struct question q = {
-		.w = w, .pod = pod, .class = class, .rules = rules_of(pod), .left = RULES_A_REVIEW};
 	refresh(p, w);
+	struct question q = {.w = w,
+		.pod = pod,
+		.class = class,
+		.members = p->members.items,
+		.rules = rules_of(pod),
+		.left = RULES_A_REVIEW};
 	if (asks_for_its_own(pod)) {
 		for (uint32_t i = 0; i < p->members.count && !q.some; i++) {
 			if (p->members.items[i].counts) {
-				ask(&q, i, p->members.items[i].given_out, 1);
+				ask_nodes(&q, i, 1);
 			}
 		}
 	} else {
 		for (size_t i = 0; i < p->items.count && !q.some; i++) {
-			const struct pool *pool = &p->items.items[i];
-			ask(&q, pool->sample, pool->given_out, pool->nodes);
+			ask_nodes(&q, p->items.items[i].sample, p->items.items[i].nodes);
 		}
 	}
 	*ret_why = q.why;

@@ -154,7 +154,7 @@ static bool place_waiter(struct scheduling *sched, struct waiter *w, struct emit
 		return w->reason != REASON_QUOTA && w->reason != REASON_WAITING_FOR_CAPACITY;
 	}
 	wholes_picture_changed(sched->wholes);
-	neighbours_arrive(sched->needs, v.node, &w->pod);
+	neighbours_arrive(sched->needs, v.node, &w->pod, false);
 	quotas_take(sched->quotas, w, v.milli);
 	struct snap_gpu *s = &picture->snap_gpus.items[v.gpu];
 	s->demand++;
@@ -214,19 +214,14 @@ void decide(struct scheduling *sched, struct emitter *out)
 	struct picture *picture = sched->picture;
 	VEC_CLEAR(&sched->chosen);
 	uint32_t work = 0;
-	uint32_t i = sched->resume < sched->ranked->count ? sched->resume : 0;
-	uint32_t first = i;
+	uint32_t first = sched->resume < sched->ranked->count ? sched->resume : 0, i = first;
 	picture->time->round = i == 0 ? picture->time->step : picture->time->round;
 	picture->looked_at = 0;
 	for (uint32_t k = 0; k < first; k++) {
 		wholes_until(sched->wholes, &sched->ranked->items[k]->pod, out);
 		reserve_again(sched->wholes, sched->ranked->items[k], 0);
 	}
-	for (; i < sched->ranked->count; i++) {
-		if (work >= sched->budget) {
-			out->plan->unfinished = true;
-			break;
-		}
+	for (; i < sched->ranked->count && work < sched->budget; i++) {
 		struct waiter *w = sched->ranked->items[i];
 		picture->looked_at = sched->needs->apart_guests.count;
 		wholes_until(sched->wholes, &w->pod, out);
@@ -239,6 +234,7 @@ void decide(struct scheduling *sched, struct emitter *out)
 		out->report->decisions++;
 		work += 1 + (uint32_t)(picture->looked_at / LOOKS_A_UNIT);
 	}
+	out->plan->unfinished = i < sched->ranked->count;
 	sched->resume = out->plan->unfinished ? i : 0;
 	if (!out->plan->unfinished) {
 		wholes_until(sched->wholes, NULL, out);

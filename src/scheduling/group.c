@@ -18,11 +18,6 @@ static bool gives_back(const struct group *g)
 	return g->gives.count > 0;
 }
 
-static const struct grant *entry_of(const struct granted *g)
-{
-	return &holder_ledger(g->holder)->items[g->index];
-}
-
 /* And so that a container there gets its GPU. */
 static bool all_acknowledged(struct injecting *inject, struct waiter *w)
 {
@@ -111,7 +106,7 @@ static void take_gpus(struct scheduling *sched, struct waiter *w, const struct p
 	struct holder *opening = NULL;
 	bool busy = view_lags(picture->book);
 	if (g->count == waiter_count(w)) {
-		neighbours_arrive(sched->needs, g->node, &w->pod);
+		neighbours_arrive(sched->needs, g->node, &w->pod, false);
 	}
 	wholes_picture_changed(sched->wholes);
 	quotas_take(sched->quotas, w, g->milli * (int64_t)waiter_count(w));
@@ -153,7 +148,8 @@ static bool decide_missing(
 	const struct place_request said = w->asked;
 	if (have > 0) {
 		/* What stands in the books is what it gets. */
-		const struct grant *entry = entry_of(&w->group.granted.items[0]);
+		const struct granted *first = &w->group.granted.items[0];
+		const struct grant *entry = &holder_ledger(first->holder)->items[first->index];
 		w->asked.milli = entry->milli;
 		w->asked.mem_mib = entry->mem_mib;
 	}

@@ -21,10 +21,13 @@ static int by_gpu(const void *a, const void *b)
 	return strcmp(world_pod_uid(x->pod), world_pod_uid(y->pod));
 }
 
-static void add(struct preempting *preempting, size_t i)
+static void add_incumbent(struct preempting *preempting, size_t i)
 {
 	struct incumbents *all = &preempting->incumbents;
 	const struct world_pod *t = world_class_at(preempting->picture->world, WORLD_TENANT, i);
+	if (t->gpu->gated || t->gpu->uuid == NULL || world_pod_terminal(t)) {
+		return;
+	}
 	struct incumbent one = {.pod = t,
 		.slot = world_class_slot(preempting->picture->world, WORLD_TENANT, i),
 		.leaves = evict_look(preempting->evictions, t, REASON_PREEMPTED) == EVICT_GOING};
@@ -42,11 +45,7 @@ void incumbents_gather(struct preempting *preempting)
 	struct incumbents *all = &preempting->incumbents;
 	VEC_CLEAR(all);
 	for (size_t i = 0; i < world_class_count(preempting->picture->world, WORLD_TENANT); i++) {
-		const struct world_pod *t =
-			world_class_at(preempting->picture->world, WORLD_TENANT, i);
-		if (!t->gpu->gated && t->gpu->uuid != NULL && !world_pod_terminal(t)) {
-			add(preempting, i);
-		}
+		add_incumbent(preempting, i);
 	}
 	if (all->count > 1) {
 		qsort(all->items, all->count, sizeof *all->items, by_gpu);
@@ -72,20 +71,6 @@ struct incumbent_range incumbents_of(const struct preempting *preempting, uint32
 	return r;
 }
 
-/* May it be a victim: of a lower priority, and no budget refuses it now. */
-static bool incumbent_may_go(
-	struct evictions *evictions, const struct incumbent *one, int32_t priority)
-{
-	return one->pod->gpu->priority < priority &&
-	       evict_look(evictions, one->pod, REASON_PREEMPTED) != EVICT_REFUSED;
-}
-
-static struct contest_rules rules_of(struct companies *companies, const struct incumbent *one)
-{
-	struct manners m = manners_of_tenant(companies, one->pod, one->slot);
-	return (struct contest_rules){m.company, m.max_tenants};
-}
-
 void incumbents_contest(
 	struct preempting *preempting, uint32_t gpu, int32_t priority, struct contest *ret)
 {
@@ -96,14 +81,19 @@ void incumbents_contest(
 	/* The GPU may count a tenant that is not listed, whose grant was not told yet: then its
 	 * rules are not known. */
 	ret->rules_known = ret->gpu.tenants == range.end - range.first;
-	ret->stay = (struct contest_rules){place_nobody(ret->gpu.mps), MODEL_GRANTS_MAX};
+	ret->stay = (struct manners){
+		.company = place_nobody(ret->gpu.mps), .max_tenants = MODEL_GRANTS_MAX};
 	for (size_t i = range.first; i < range.end; i++) {
 		const struct incumbent *one = &preempting->incumbents.items[i];
-		struct contest_rules rules = rules_of(preempting->scheduling->companies, one);
+		struct manners rules =
+			manners_of_tenant(preempting->scheduling->companies, one->pod, one->slot);
+		/* Of a lower priority, and no budget refuses it now. */
+		bool may_go = one->pod->gpu->priority < priority &&
+			      evict_look(preempting->evictions, one->pod, REASON_PREEMPTED) !=
+				      EVICT_REFUSED;
 		if (one->leaves) {
 			contest_give_back(&ret->gpu, &ret->node, one->pod);
-		} else if (ret->count < MODEL_GRANTS_MAX &&
-			   incumbent_may_go(preempting->evictions, one, priority)) {
+		} else if (ret->count < MODEL_GRANTS_MAX && may_go) {
 			ret->rules[ret->count] = rules;
 			ret->victims[ret->count++] = one->pod;
 		} else {

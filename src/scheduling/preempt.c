@@ -12,9 +12,8 @@
 #include "guardian/evict.h"
 #include "ledger/ledger.h"
 #include "scheduling/incumbent.h"
-#include "scheduling/preempt_set.h"
-#include "scheduling/scheduling.h"
 #include "scheduling/preempt_plan.h"
+#include "scheduling/scheduling.h"
 
 /* Between two looks of the engine. */
 #define LOOK_MS 100
@@ -109,26 +108,14 @@ static struct preempt_plan plan_for(struct preempting *preempting, struct waiter
 	return plan;
 }
 
-/* The UUIDs of the plan's GPUs, those that are known. */
-static void list_gpus(
-	const struct picture *picture, const struct preempt_plan *plan, struct str *out)
-{
-	for (uint32_t i = 0; i < plan->gpu_count; i++) {
-		const struct gpu_identity *id =
-			picture->snap_gpus.items[plan->gpus[i]].holder->pod.identity;
-		if (id != NULL) {
-			str_append_text(out, out->len > 0 ? "," : "");
-			str_append_text(out, id->uuid);
-		}
-	}
-}
-
-/* The next of those who have to go is asked to. True: what that frees is to be held for the pod.
- * What somebody else's departure frees is not, unless it is held already: it goes to whoever ranks
+/* The next of those who have to go is asked to, and when to look again. The UUIDs of the plan's
+ * GPUs, those that are known, if what that frees is to be held for the pod; NULL: it is not. What
+ * somebody else's departure frees is held only where it is held already: it goes to whoever ranks
  * first. */
-static bool carry_out(struct preempting *preempting, const struct preempt_plan *plan,
-	const struct pod *pod, bool is_held, struct emitter *out)
+static const char *carry_out(struct preempting *preempting, const struct preempt_plan *plan,
+	const struct pod *pod, bool is_held, int64_t *preempt_at, struct emitter *out)
 {
+	const struct picture *picture = preempting->picture;
 	enum evict_state state = EVICT_GOING;
 	if (plan->first != NULL) {
 		char name[512];
@@ -137,7 +124,19 @@ static bool carry_out(struct preempting *preempting, const struct preempt_plan *
 			.facts = {.name = name, .limit = pod->priority}};
 		state = evict_tenant(preempting->evictions, plan->first, &why, out);
 	}
-	return state == EVICT_SENT || (is_held && state == EVICT_GOING);
+	bool holds = state == EVICT_SENT || (is_held && state == EVICT_GOING);
+	if (holds || is_held) {
+		*preempt_at = picture->time->now + PREEMPT_SOON_MS;
+	}
+	CLEANUP(str_finish) struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
+	for (uint32_t i = 0; i < plan->gpu_count; i++) {
+		const struct holder *h = picture->snap_gpus.items[plan->gpus[i]].holder;
+		if (h->pod.identity != NULL) {
+			str_append_text(&uuids, uuids.len > 0 ? "," : "");
+			str_append_text(&uuids, h->pod.identity->uuid);
+		}
+	}
+	return holds ? arena_strdup(&out->plan->arena, str_text(&uuids)) : NULL;
 }
 
 static void preempt_for(struct preempting *preempting, struct waiter *w, struct emitter *out)
@@ -151,15 +150,9 @@ static void preempt_for(struct preempting *preempting, struct waiter *w, struct 
 		return;
 	}
 	bool is_held = hold_is_on(w, plan.gpus[0]);
-	bool holds = carry_out(preempting, &plan, &w->pod, is_held, out);
-	if (holds) {
-		CLEANUP(str_finish)
-		struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
-		list_gpus(picture, &plan, &uuids);
-		hold_make(picture->time, w, str_text(&uuids), &plan.cost.share);
-	}
-	if (holds || is_held) {
-		w->preempt_at = picture->time->now + PREEMPT_SOON_MS;
+	const char *uuids = carry_out(preempting, &plan, &w->pod, is_held, &w->preempt_at, out);
+	if (uuids != NULL) {
+		hold_make(picture->time, w, uuids, &plan.cost.share);
 	}
 }
 
@@ -187,16 +180,10 @@ static void preempt_for_whole(struct preempting *preempting, struct whole *w, st
 		return;
 	}
 	bool is_held = whole_is_held(wholes, w);
-	bool holds = carry_out(preempting, &plan, &w->pod, is_held, out);
-	if (holds) {
-		CLEANUP(str_finish)
-		struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
-		list_gpus(picture, &plan, &uuids);
-		text_set(&w->hold, str_text(&uuids));
+	const char *uuids = carry_out(preempting, &plan, &w->pod, is_held, &w->preempt_at, out);
+	if (uuids != NULL) {
+		text_set(&w->hold, uuids);
 		w->hold_until = picture->time->now + WHOLE_HOLD_MS;
-	}
-	if (holds || is_held) {
-		w->preempt_at = picture->time->now + PREEMPT_SOON_MS;
 	}
 }
 

@@ -251,15 +251,12 @@ static struct preempt_plan plan_on_node(
 	while (free + plan.gpu_count < want->count) {
 		struct candidate_gpu *f = cheapest(s, from, end);
 		if (f == NULL) {
-			plan.node = WORLD_NONE;
-			return plan;
+			return (struct preempt_plan){.node = WORLD_NONE};
 		}
 		take_candidate(s, f, &plan);
 	}
 	plan.first = first_to_go(preempting->evictions, s);
-	if (!node_takes(preempting, want, &plan, free)) {
-		plan.node = WORLD_NONE;
-	}
+	plan.node = node_takes(preempting, want, &plan, free) ? plan.node : WORLD_NONE;
 	return plan;
 }
 

@@ -16,7 +16,7 @@ void contest_give_back(struct place_gpu *g, struct place_node *n, const struct w
 	contest_leave_node(n, p);
 }
 
-void contest_join(struct contest_rules *all, const struct contest_rules *one)
+void contest_join(struct manners *all, const struct manners *one)
 {
 	all->max_tenants =
 		one->max_tenants < all->max_tenants ? one->max_tenants : all->max_tenants;
@@ -25,18 +25,6 @@ void contest_join(struct contest_rules *all, const struct contest_rules *one)
 	} else if (all->company != one->company) {
 		all->company = PLACE_MIXED;
 	}
-}
-
-static void rules_without(const struct contest *c, uint64_t mask, struct place_gpu *g)
-{
-	struct contest_rules left = c->stay;
-	for (uint32_t i = 0; i < c->count; i++) {
-		if ((mask >> i & 1) == 0) {
-			contest_join(&left, &c->rules[i]);
-		}
-	}
-	g->company = left.company;
-	g->max_tenants = left.max_tenants;
 }
 
 void victims_add(struct victims *v, const struct world_pod *p)
@@ -62,13 +50,17 @@ static bool fits_without(const struct contest *c, struct victims *v)
 {
 	struct place_gpu g = c->gpu;
 	struct place_node n = c->node;
+	struct manners rules = c->stay;
 	for (uint32_t i = 0; i < c->count; i++) {
 		if ((v->mask >> i & 1) != 0) {
 			contest_give_back(&g, &n, c->victims[i]);
+		} else {
+			contest_join(&rules, &c->rules[i]);
 		}
 	}
 	if (c->rules_known) {
-		rules_without(c, v->mask, &g);
+		g.company = rules.company;
+		g.max_tenants = rules.max_tenants;
 	}
 	return place_would_fit(c->snap, c->request, &g, &n, &v->share);
 }

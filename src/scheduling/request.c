@@ -44,12 +44,6 @@ static enum reason apply_policy(
 	return REASON_NONE;
 }
 
-static int64_t least_mib(const struct picture *picture, const struct waiter *w)
-{
-	bool told = pairs_get(&w->pod.notes, NOTE_FRAMEWORK) != NULL;
-	return told ? framework_least_mib(picture->cfg->context_mib) : picture->cfg->context_mib;
-}
-
 /* What the webhook wrote is a request, not an authority: it is read again, strictly. */
 static enum reason read_request(
 	struct scheduling *sched, const struct waiter *w, struct place_request *ret)
@@ -63,10 +57,8 @@ static enum reason read_request(
 		(text_empty(share) && text_empty(memory))) {
 		return REASON_NOT_OURS;
 	}
-	if (!text_empty(share) && share_parse(view_of(share), &r.milli, NULL) < 0) {
-		return REASON_NOT_OURS;
-	}
-	if (!text_empty(memory) && memory_parse(view_of(memory), &r.mem_mib, NULL) < 0) {
+	if ((!text_empty(share) && share_parse(view_of(share), &r.milli, NULL) < 0) ||
+		(!text_empty(memory) && memory_parse(view_of(memory), &r.mem_mib, NULL) < 0)) {
 		return REASON_NOT_OURS;
 	}
 	/* A tenant that still asks for a whole GPU would take two, and one that nobody here can
@@ -76,12 +68,10 @@ static enum reason read_request(
 		(framework != NULL && framework_find(framework) == NULL)) {
 		return REASON_NOT_OURS;
 	}
-	r.context_mib = least_mib(sched->picture, w);
-	enum reason reason = apply_policy(sched, w, &r);
-	if (reason == REASON_NONE) {
-		*ret = r;
-	}
-	return reason;
+	int64_t context_mib = sched->picture->cfg->context_mib;
+	r.context_mib = framework != NULL ? framework_least_mib(context_mib) : context_mib;
+	*ret = r;
+	return apply_policy(sched, w, ret);
 }
 
 /* Before any GPU is looked for, so that none is opened for a pod that must not have it. */
