@@ -20,7 +20,7 @@ struct guest {
 
 struct needs {
 	struct picture *picture; /* borrowed, as are these */
-	const struct shuns *shuns;
+	const struct gpu_avoidances *avoidances;
 	struct arena arena; /* of the snapshot's `promised`, and of guests */
 	struct {
 		VEC_FIELDS(struct guest);

@@ -4,6 +4,7 @@
 
 #include "ledger/nouns.h"
 
-void recycle_tenants(struct evictions *evictions, struct shuns *shuns, struct emitter *out);
+void recycle_tenants(
+	struct evictions *evictions, struct gpu_avoidances *avoidances, struct emitter *out);
 
 #endif

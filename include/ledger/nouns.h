@@ -27,11 +27,11 @@ struct quotas;	      /* what of each ResourceQuota is taken: demand/quota_usage.
 struct ranked;	      /* those who wait, in their order: demand/rank.h */
 struct scale;	      /* asking for nodes: capacity/scale.h */
 struct scheduling; /* those who wait, and all that is asked to serve one: scheduling/scheduling.h */
-struct shuns;	   /* where a workload does not go again: demand/shun.h */
-struct step_time;  /* the step's number and clock: step_time.h */
-struct waiter;	   /* a tenant that waits, and what it was told: pending_pod.h */
-struct wholes;	   /* pods that ask for whole GPUs: demand/wholes.h */
-struct world;	   /* the cluster as the watches show it: world/world.h */
-struct world_pod;  /* a pod of it: world/pods.h */
+struct gpu_avoidances; /* where a workload does not go again: demand/gpu_avoidance.h */
+struct step_time;      /* the step's number and clock: step_time.h */
+struct waiter;	       /* a tenant that waits, and what it was told: pending_pod.h */
+struct wholes;	       /* pods that ask for whole GPUs: demand/wholes.h */
+struct world;	       /* the cluster as the watches show it: world/world.h */
+struct world_pod;      /* a pod of it: world/pods.h */
 
 #endif

@@ -57,8 +57,8 @@ enum change_type {
 				`unsure`: a policy lets nobody find out */
 	CHANGE_SHARE,	     /* a tenant that runs, by `uid`, should have `milli` and `mem_mib` on
 				each of its GPUs; 0: whatever it has */
-	CHANGE_SHUN,	     /* the GPU of that tenant, by `uid`, is not for others of its workload
-				for `for_ms`, if any other takes them */
+	CHANGE_AVOID_GPU,    /* the GPU of that tenant, by `uid`, is not for others of its workload
+			for `for_ms`, if any other takes them */
 	CHANGE_HEARD,	     /* `heard` is of an event that a former leader remembers; after
 				CHANGE_LEADER */
 	CHANGE_RUNTIME,	     /* `runtime` is the class of capacity pods, NULL: none (C5) */
@@ -91,7 +91,7 @@ struct change {
 	const char *name;
 	const char *uid;	/* NULL: whatever has this name */
 	int64_t milli, mem_mib; /* CHANGE_SHARE */
-	int64_t for_ms;		/* CHANGE_SHUN; less than 1: no longer */
+	int64_t for_ms;		/* CHANGE_AVOID_GPU; less than 1: no longer */
 };
 
 const char *kind_name(enum kind kind);

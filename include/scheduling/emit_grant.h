@@ -14,8 +14,8 @@ struct granted;
 void note_chosen(struct scheduling *sched, const struct chosen *c);
 void emit_grants(struct scheduling *sched, struct emitter *out);
 /* The tenant is told the GPUs that it stands in the ledgers of, in the order of their UUIDs, so
- * that one placed anew finds them in the same order; unless another starts there first (turn.h). Of
- * more than it asks for the first are its own. */
+ * that one placed anew finds them in the same order; unless another starts there first
+ * (startup_order.h). Of more than it asks for the first are its own. */
 void emit_place(struct scheduling *sched, struct waiter *w, struct granted *on, size_t count,
 	struct emitter *out);
 

@@ -10,7 +10,7 @@
 
 struct openings;
 struct resizes;
-struct turns;
+struct startup_order;
 
 struct scheduling {
 	struct picture *picture; /* borrowed, as are all of these */
@@ -19,8 +19,8 @@ struct scheduling {
 	struct needs *needs;
 	struct quotas *quotas;
 	struct wholes *wholes;
-	struct shuns *shuns;
-	struct turns *turns;
+	struct gpu_avoidances *avoidances;
+	struct startup_order *startup_order;
 	struct resizes *resizes;
 	struct injecting *inject;
 	struct scale *scale;

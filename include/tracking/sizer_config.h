@@ -101,7 +101,7 @@ struct sizer_use {
 
 /* A tenant that runs and should have another share where it is, for the engine, as CHANGE_SHARE. 0,
  * 0: whatever it has. Or a tenant that is about to go because of its neighbours: its GPU is not for
- * the next ones of its workload, CHANGE_SHUN. */
+ * the next ones of its workload, CHANGE_AVOID_GPU. */
 struct resize_request {
 	char uid[SIZER_UID_MAX + 1];
 	int64_t milli, mib; /* on each of its GPUs */

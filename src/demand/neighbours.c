@@ -11,7 +11,7 @@
 #include "base/bits.h"
 #include "demand/needs.h"
 #include "demand/rank.h"
-#include "demand/shun.h"
+#include "demand/gpu_avoidance.h"
 #include "demand/wholes.h"
 #include "demand/zoning.h"
 #include "ledger/ledger.h"
@@ -309,15 +309,15 @@ static void mark_spread(struct needs *needs, const struct pod *pod, const struct
 	}
 }
 
-/* Nodes that the scheduler has refused to such a pod (shun.h). */
+/* Nodes that the scheduler has refused to such a pod (gpu_avoidance.h). */
 static bool mark_refused(struct needs *needs, const struct pod *pod)
 {
 	bool any = false;
-	if (needs->shuns->items.count == 0) {
+	if (needs->avoidances->items.count == 0) {
 		return false;
 	}
-	uint64_t workload = company_workload(needs->shuns->companies, pod);
-	vec_for_each (const struct shun, s, &needs->shuns->items) {
+	uint64_t workload = company_workload(needs->avoidances->companies, pod);
+	vec_for_each (const struct gpu_avoidance, s, &needs->avoidances->items) {
 		bool holds = s->is_node && s->workload == workload &&
 			     needs->picture->time->now < s->until;
 		uint32_t at = holds ? snap_node_of(needs->picture, s->what) : WORLD_NONE;

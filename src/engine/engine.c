@@ -61,11 +61,12 @@ static void set_defaults(struct engine_config *c)
 static void introduce(struct engine *e)
 {
 	struct picture *picture = &e->picture;
-	e->ailments.picture = e->openings.picture = e->quotas.picture = e->turns.picture = picture;
-	e->companies.picture = e->shuns.picture = e->needs.picture = picture;
+	e->ailments.picture = e->openings.picture = e->quotas.picture = e->startup_order.picture =
+		picture;
+	e->companies.picture = e->avoidances.picture = e->needs.picture = picture;
 	e->companies.seed = e->seed;
-	e->shuns.companies = &e->companies;
-	e->needs.shuns = &e->shuns;
+	e->avoidances.companies = &e->companies;
+	e->needs.avoidances = &e->avoidances;
 	e->scale.picture = e->policies.picture = picture;
 	e->scale.pools = e->policies.pools = e->pools;
 	orphans_init(&e->orphans, picture);
@@ -82,8 +83,8 @@ static void introduce(struct engine *e)
 		.needs = &e->needs,
 		.quotas = &e->quotas,
 		.wholes = &e->wholes,
-		.shuns = &e->shuns,
-		.turns = &e->turns,
+		.avoidances = &e->avoidances,
+		.startup_order = &e->startup_order,
 		.resizes = &e->resizes,
 		.inject = &e->inject,
 		.scale = &e->scale,
@@ -127,8 +128,8 @@ void engine_destroy(struct engine *e)
 	evictions_finish(&e->evictions);
 	overuse_forget(&e->overuses);
 	resizes_finish(&e->resizes);
-	shuns_finish(&e->shuns);
-	turns_finish(&e->turns);
+	avoidances_finish(&e->avoidances);
+	startup_order_finish(&e->startup_order);
 	preempting_finish(&e->preempting);
 	scale_finish(&e->scale);
 	inject_finish(&e->inject);
@@ -167,8 +168,8 @@ static void begin_term(struct engine *e)
 	e->report.over_mib = 0;
 	overuse_forget(&e->overuses);
 	resizes_new_term(&e->resizes);
-	shuns_finish(&e->shuns);
-	turns_finish(&e->turns);
+	avoidances_finish(&e->avoidances);
+	startup_order_finish(&e->startup_order);
 	scale_forget(&e->scale);
 	inject_forget(&e->inject);
 	orphans_finish(&e->orphans);
@@ -223,8 +224,8 @@ bool engine_observe(struct engine *e, const struct change *c)
 		resize_wanted(&e->resizes, c);
 		return true;
 	}
-	if (c->type == CHANGE_SHUN) {
-		shun_wanted(&e->shuns, c);
+	if (c->type == CHANGE_AVOID_GPU) {
+		avoidance_wanted(&e->avoidances, c);
 		return true;
 	}
 	if (c->type == CHANGE_HEARD) {
@@ -295,7 +296,7 @@ static void tend_capacity(struct engine *e)
 
 static void move_tenants(struct engine *e)
 {
-	recycle_tenants(&e->evictions, &e->shuns, &e->emitter);
+	recycle_tenants(&e->evictions, &e->avoidances, &e->emitter);
 	drain_tenants(&e->evictions, &e->emitter);
 	drain_capacity(&e->picture, &e->emitter);
 	orphans_tend(&e->orphans, &e->evictions, &e->emitter);
@@ -317,7 +318,7 @@ static void sweep(struct engine *e)
 	departed_sweep(&e->book);
 	evictions_sweep(&e->evictions);
 	resizes_sweep(&e->resizes);
-	turns_sweep(&e->turns);
+	startup_order_sweep(&e->startup_order);
 	book_sweep(&e->book);
 	wholes_sweep(&e->wholes);
 }

@@ -67,11 +67,11 @@ static bool resize_add(void *owner, const void *item)
 	return resize_restore(all, r);
 }
 
-static bool shun_add(void *owner, const void *item)
+static bool avoidance_add(void *owner, const void *item)
 {
-	struct shuns *all = owner;
-	struct shun s = *(const struct shun *)item;
-	if (text_empty(s.what) || all->items.count >= SHUNS_MAX) {
+	struct gpu_avoidances *all = owner;
+	struct gpu_avoidance s = *(const struct gpu_avoidance *)item;
+	if (text_empty(s.what) || all->items.count >= AVOIDANCES_MAX) {
 		return false;
 	}
 	VEC_PUSH(&all->items, s);
@@ -97,14 +97,14 @@ static const struct state_list {
 } lists[] = {
 	LIST_OF(RECORD_NODE, node_memo_table, book, book.memos, memo_restore),
 	LIST_OF(RECORD_ABSENCE, absence_table, book, book.absences, NULL),
-	LIST_OF(RECORD_TURN, turn_table, turns, turns.items, NULL),
+	LIST_OF(RECORD_STARTUP, startup_table, startup_order, startup_order.items, NULL),
 	LIST_OF(RECORD_AILMENT, ailment_table, ailments, ailments.items, NULL),
 	LIST_OF(RECORD_ORPHAN, orphan_table, orphans, orphans.items, orphan_restore),
 	LIST_OF(RECORD_SCALE, scale_rest_table, scale, scale.rests, NULL),
 	LIST_OF(RECORD_STANDIN, standin_table, scale, scale.standins, NULL),
 	LIST_OF(RECORD_INJECTION, inject_memo_table, inject, inject.memos, inject_restore),
 	LIST_OF(RECORD_RESIZE, resize_table, resizes, resizes.items, resize_add),
-	LIST_OF(RECORD_SHUN, shun_table, shuns, shuns.items, shun_add),
+	LIST_OF(RECORD_AVOIDANCE, avoidance_table, avoidances, avoidances.items, avoidance_add),
 	LIST_OF(RECORD_EVICTION, eviction_table, evictions, evictions.items, eviction_restore),
 };
 

@@ -200,8 +200,9 @@ static const struct record_row absence_rows[] = {NAME(struct absence, uid),
 	MEMBER(struct absence, told), MEMBER(struct absence, ended)};
 const struct record_table absence_table = RECORD_TABLE(struct absence, absence_rows);
 
-static const struct record_row turn_rows[] = {NAME(struct turn, uid), MEMBER(struct turn, since)};
-const struct record_table turn_table = RECORD_TABLE(struct turn, turn_rows);
+static const struct record_row startup_rows[] = {
+	NAME(struct startup, uid), MEMBER(struct startup, since)};
+const struct record_table startup_table = RECORD_TABLE(struct startup, startup_rows);
 
 static const struct record_row eviction_rows[] = {NAME(struct eviction, uid),
 	MEMBER(struct eviction, owner), MEMBER(struct eviction, refusal),
@@ -253,7 +254,7 @@ static const struct record_row remark_rows[] = {
 	NAME(struct remark, uid), MEMBER(struct remark, at)};
 static const struct record_table remark_table = RECORD_TABLE(struct remark, remark_rows);
 
-/* --- shares that change, GPUs that are shunned, nodes that are asked for --- */
+/* --- shares that change, GPUs that are avoided, nodes that are asked for --- */
 
 static const struct record_row resize_rows[] = {NAME(struct resize, uid), MEMBER(struct resize, rv),
 	UPTO(struct resize, want.milli, MODEL_GPU_MILLI),
@@ -267,9 +268,10 @@ static const struct record_row resize_rows[] = {NAME(struct resize, uid), MEMBER
 	ASIDE(struct resize, quota)};
 const struct record_table resize_table = RECORD_TABLE(struct resize, resize_rows);
 
-static const struct record_row shun_rows[] = {MEMBER(struct shun, workload),
-	NAME(struct shun, what), MEMBER(struct shun, is_node), MEMBER(struct shun, until)};
-const struct record_table shun_table = RECORD_TABLE(struct shun, shun_rows);
+static const struct record_row avoidance_rows[] = {MEMBER(struct gpu_avoidance, workload),
+	NAME(struct gpu_avoidance, what), MEMBER(struct gpu_avoidance, is_node),
+	MEMBER(struct gpu_avoidance, until)};
+const struct record_table avoidance_table = RECORD_TABLE(struct gpu_avoidance, avoidance_rows);
 
 static const struct record_row rest_rows[] = {
 	MEMBER(struct scale_rest, key), MEMBER(struct scale_rest, until)};

@@ -47,8 +47,8 @@ extern const struct record_table journal_head_table, journal_step_table, journal
 extern const struct record_table journal_seen_table, journal_versions_table;
 /* After their keys. */
 extern const struct record_table waiter_table, holder_table, whole_table;
-extern const struct record_table node_memo_table, absence_table, turn_table, ailment_table;
-extern const struct record_table eviction_table, orphan_table, resize_table, shun_table;
+extern const struct record_table node_memo_table, absence_table, startup_table, ailment_table;
+extern const struct record_table eviction_table, orphan_table, resize_table, avoidance_table;
 extern const struct record_table scale_rest_table, standin_table, inject_memo_table;
 extern const struct record_table policies_pass_table, engine_table;
 

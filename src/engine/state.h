@@ -9,7 +9,7 @@
 #include "demand/needs.h"
 #include "demand/quota_usage.h"
 #include "demand/rank.h"
-#include "demand/shun.h"
+#include "demand/gpu_avoidance.h"
 #include "demand/wholes.h"
 #include "guardian/evict.h"
 #include "guardian/health.h"
@@ -20,7 +20,7 @@
 #include "ledger/ledger.h"
 #include "scheduling/preempt.h"
 #include "scheduling/scheduling.h"
-#include "scheduling/turn.h"
+#include "scheduling/startup_order.h"
 #include "policies.h"
 
 struct pools;
@@ -42,11 +42,11 @@ struct engine {
 	struct evictions evictions;
 	struct overuses overuses;
 	struct preempting preempting;
-	struct turns turns;
+	struct startup_order startup_order;
 	struct orphans orphans;
 	struct scale scale;
 	struct resizes resizes;
-	struct shuns shuns;
+	struct gpu_avoidances avoidances;
 
 	/* the step's scratch */
 	struct wholes wholes;

@@ -6,7 +6,7 @@
  * Job, which is read then (jobs.h). */
 #include "guardian/recycle.h"
 
-#include "demand/shun.h"
+#include "demand/gpu_avoidance.h"
 #include "guardian/evict.h"
 #include "guardian/jobs.h"
 #include "ledger/ledger.h"
@@ -124,8 +124,8 @@ static void tell(const struct picture *picture, const struct world_pod *p, enum 
 }
 
 /* It has been stuck for long enough to do something about it. */
-static void recycle(struct evictions *evictions, struct shuns *shuns, const struct world_pod *p,
-	int64_t since, struct emitter *out)
+static void recycle(struct evictions *evictions, struct gpu_avoidances *avoidances,
+	const struct world_pod *p, int64_t since, struct emitter *out)
 {
 	const struct picture *picture = evictions->picture;
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
@@ -145,7 +145,7 @@ static void recycle(struct evictions *evictions, struct shuns *shuns, const stru
 	enum evict_state state = goes ? evict_tenant(evictions, p, &why, out) : EVICT_HELD;
 	if (state == EVICT_SENT) {
 		recycled_count(evictions, owner, since);
-		shun_refused(shuns, &pod, facts.best_node, refused_ms(evictions, owner));
+		avoidance_of_node(avoidances, &pod, facts.best_node, refused_ms(evictions, owner));
 	}
 	facts.name = job == JOB_COUNTS ? pod.owner.name : NULL;
 	if (state == EVICT_HELD || state == EVICT_REFUSED) {
@@ -153,26 +153,27 @@ static void recycle(struct evictions *evictions, struct shuns *shuns, const stru
 	}
 }
 
-static void look_at(struct evictions *evictions, struct shuns *shuns, const struct world_pod *p,
-	struct emitter *out)
+static void look_at(struct evictions *evictions, struct gpu_avoidances *avoidances,
+	const struct world_pod *p, struct emitter *out)
 {
 	const struct picture *picture = evictions->picture;
 	int64_t since = stuck_since(evictions, p);
 	if (picture->time->now - since < picture->cfg->stuck_ms) {
 		wake_by(picture->time, since + picture->cfg->stuck_ms);
 	} else {
-		recycle(evictions, shuns, p, since, out);
+		recycle(evictions, avoidances, p, since, out);
 	}
 }
 
-void recycle_tenants(struct evictions *evictions, struct shuns *shuns, struct emitter *out)
+void recycle_tenants(
+	struct evictions *evictions, struct gpu_avoidances *avoidances, struct emitter *out)
 {
 	const struct picture *picture = evictions->picture;
 	recycled_sweep(evictions);
 	vec_for_each (const uint32_t, i, &picture->unsettled) {
 		const struct world_pod *p = world_class_at(picture->world, WORLD_TENANT, *i);
 		if (is_stuck(p)) {
-			look_at(evictions, shuns, p, out);
+			look_at(evictions, avoidances, p, out);
 		} else if (p->gpu->told == REASON_PINNED_UNSCHEDULABLE && !p->gpu->gated &&
 			   p->node != WORLD_NONE && !world_pod_terminal(p)) {
 			struct explain_facts facts = facts_of(picture->book, p);

@@ -8,7 +8,7 @@ enum {
 	HEAD_ROWS = 9,
 	NOUN_ROWS = HEAD_ROWS,
 	SHARE_ROWS = NOUN_ROWS + KIND_ENGINE,
-	SHUN_ROW = SHARE_ROWS + 2,
+	AVOID_GPU_ROW = SHARE_ROWS + 2,
 	RUNTIME_ROW,
 	HEARD_ROW,
 };
@@ -34,7 +34,7 @@ static const struct record_row change_rows[] = {
 	[NOUN_ROWS + KIND_STATE] = HELD(struct change, state, node_state_table),
 	[SHARE_ROWS] = MEMBER(struct change, milli),
 	MEMBER(struct change, mem_mib),
-	[SHUN_ROW] = MEMBER(struct change, for_ms),
+	[AVOID_GPU_ROW] = MEMBER(struct change, for_ms),
 	[RUNTIME_ROW] = POINTER(struct change, runtime, runtime_class_table),
 	[HEARD_ROW] = HELD(struct change, heard, heard_table),
 	/* kinds that the engine is not told of */
@@ -59,7 +59,7 @@ static struct record_table change_rest(const struct change *c)
 		uint32_t first, count;
 	} rests[CHANGE_RUNTIME + 1] = {
 		[CHANGE_SHARE] = {SHARE_ROWS, 2},
-		[CHANGE_SHUN] = {SHUN_ROW, 1},
+		[CHANGE_AVOID_GPU] = {AVOID_GPU_ROW, 1},
 		[CHANGE_RUNTIME] = {RUNTIME_ROW, 1},
 		[CHANGE_HEARD] = {HEARD_ROW, 1},
 	};

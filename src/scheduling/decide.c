@@ -7,7 +7,7 @@
 #include "demand/neighbours.h"
 #include "demand/quota_usage.h"
 #include "demand/rank.h"
-#include "demand/shun.h"
+#include "demand/gpu_avoidance.h"
 #include "demand/wholes.h"
 #include "ledger/ledger.h"
 #include "model/names.h"
@@ -119,10 +119,10 @@ static bool find_gpu(
 		snapshot_index(&picture->snap);
 		picture->looked_at += picture->snap.gpus.count + picture->snap.nodes.count;
 	}
-	bool hides = shuns_hide(sched->shuns, w);
+	bool hides = avoided_gpus_hide(sched->avoidances, w);
 	bool found = find_in_picture(sched, w, out, &v);
 	if (hides) {
-		shuns_show(sched->shuns);
+		avoided_gpus_show(sched->avoidances);
 		w->passed.kept_for = found ? w->passed.kept_for : 0;
 		found = found || find_in_picture(sched, w, out, &v);
 	}

@@ -13,7 +13,7 @@
 #include "model/names.h"
 #include "record/tables.h"
 #include "scheduling/scheduling.h"
-#include "scheduling/turn.h"
+#include "scheduling/startup_order.h"
 
 #define MEND_EVERY_MS 10000
 
@@ -47,7 +47,7 @@ void emit_place(struct scheduling *sched, struct waiter *w, struct granted *on, 
 	const struct picture *picture = sched->picture;
 	struct arena *arena = &out->plan->arena;
 	int64_t until, largest_mib = 0;
-	if (turn_of_another(sched->turns, w, &until) != NULL) {
+	if (startup_before(sched->startup_order, w, &until) != NULL) {
 		w->reason = REASON_STARTS_IN_TURN;
 		return;
 	}
@@ -80,7 +80,7 @@ void emit_place(struct scheduling *sched, struct waiter *w, struct granted *on, 
 	text_set(&w->flight_rv, a->resource_version);
 	waiter_sends(picture->book, w, a->id);
 	landing_note(w, a);
-	turn_begins(sched->turns, w);
+	startup_begins(sched->startup_order, w);
 }
 
 /* Old entries that live, entries of tenants that the ledger has forgotten, and those decided now.

@@ -14,7 +14,7 @@
 #include "model/names.h"
 #include "model/refusal.h"
 #include "scheduling/scheduling.h"
-#include "scheduling/turn.h"
+#include "scheduling/startup_order.h"
 #include "size/explain.h"
 #include "size/explain_gpus.h"
 
@@ -152,7 +152,7 @@ static const char *blocker_name(struct scheduling *sched, const struct waiter *w
 	if (w->reason == REASON_EXCLUSIVE) {
 		company_explain(sched->companies, w, &name, theirs);
 	} else if (w->reason == REASON_STARTS_IN_TURN) {
-		const struct world_pod *p = turn_of_another(sched->turns, w, next);
+		const struct world_pod *p = startup_before(sched->startup_order, w, next);
 		name = p != NULL ? arena_printf(arena, "%s/%s", p->ns, world_pod_name(p)) : NULL;
 	} else if (w->passed.kept_for != 0) {
 		const struct pod *pod = sched->wholes->keepers.items[w->passed.kept_for - 1].pod;

@@ -129,7 +129,7 @@ void world_apply(struct world *w, const struct change *c)
 	case CHANGE_LEADER:
 	case CHANGE_REACH:
 	case CHANGE_SHARE:
-	case CHANGE_SHUN:
+	case CHANGE_AVOID_GPU:
 	case CHANGE_HEARD:
 	case CHANGE_RUNTIME:
 		return;

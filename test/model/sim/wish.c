@@ -44,7 +44,7 @@ static void tell_leaders(struct sim *s, const struct change *c)
 static void shun(struct sim *s, const struct stored *o)
 {
 	struct change c = {
-		.type = CHANGE_SHUN, .uid = o->uid, .for_ms = 1000 * sim_between(s, 1, 120)};
+		.type = CHANGE_AVOID_GPU, .uid = o->uid, .for_ms = 1000 * sim_between(s, 1, 120)};
 	dice_say(s, "others of %s should come to another GPU", o->name);
 	tell_leaders(s, &c);
 }

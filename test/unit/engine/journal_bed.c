@@ -190,12 +190,13 @@ static void tell_share(struct bed *b)
 	engine_observe(b->e, &c);
 }
 
-static void tell_shun(struct bed *b)
+static void tell_avoidance(struct bed *b)
 {
 	char uid[24];
 	snprintf(uid, sizeof uid, "u%d", (int)bed_below(b, 60));
-	struct change c = {
-		.type = CHANGE_SHUN, .uid = uid, .for_ms = 1000 + (int64_t)bed_below(b, 60000)};
+	struct change c = {.type = CHANGE_AVOID_GPU,
+		.uid = uid,
+		.for_ms = 1000 + (int64_t)bed_below(b, 60000)};
 	engine_observe(b->e, &c);
 }
 
@@ -484,7 +485,7 @@ static void happen(struct bed *b)
 		reach(b, bed_below(b, 4) > 0);
 		tell_class(b);
 		tell_share(b);
-		tell_shun(b);
+		tell_avoidance(b);
 		tell_heard(b);
 	} else {
 		for (int k = 0; k < KIND_ENGINE; k++) {

@@ -19,12 +19,12 @@ Test(journal_tables, every_member_has_a_row)
 	EXPECT_COVERS(whole_table, struct whole);
 	EXPECT_COVERS(node_memo_table, struct node_memo);
 	EXPECT_COVERS(absence_table, struct absence);
-	EXPECT_COVERS(turn_table, struct turn);
+	EXPECT_COVERS(startup_table, struct startup);
 	EXPECT_COVERS(ailment_table, struct ailment);
 	EXPECT_COVERS(eviction_table, struct eviction);
 	EXPECT_COVERS(orphan_table, struct orphan);
 	EXPECT_COVERS(resize_table, struct resize);
-	EXPECT_COVERS(shun_table, struct shun);
+	EXPECT_COVERS(avoidance_table, struct gpu_avoidance);
 	EXPECT_COVERS(scale_rest_table, struct scale_rest);
 	EXPECT_COVERS(standin_table, struct standin);
 	EXPECT_COVERS(inject_memo_table, struct inject_memo);

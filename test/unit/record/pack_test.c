@@ -440,7 +440,7 @@ Test(pack, how_long_a_gpu_is_shunned_survives)
 {
 	CLEANUP(arena_finish) struct arena arena = {0};
 	CLEANUP(str_finish) struct str bytes = STR_INIT(PACKED_MAX);
-	struct change c = {.type = CHANGE_SHUN, .uid = "u", .for_ms = 21600000}, back;
+	struct change c = {.type = CHANGE_AVOID_GPU, .uid = "u", .for_ms = 21600000}, back;
 	change_round_trip(&c, &arena);
 	change_pack(&bytes, &c);
 	struct unpack u = {.p = bytes.p, .n = bytes.len, .arena = &arena};

@@ -7,8 +7,8 @@
  * while.
  *
  * Both are remembered by this process alone, for one term. Nothing here fails. */
-#ifndef DEMAND_SHUN_H
-#define DEMAND_SHUN_H
+#ifndef DEMAND_GPU_AVOIDANCE_H
+#define DEMAND_GPU_AVOIDANCE_H
 
 #include "base/vec.h"
 #include "ledger/nouns.h"
@@ -17,20 +17,20 @@ struct change;
 
 /* One comes with each pod that is moved, and few are (docs/design/rolling.md#a-move), or that is
  * recycled; of more the one that would end first makes way. */
-#define SHUNS_MAX 256
+#define AVOIDANCES_MAX 256
 
-struct shun {
+struct gpu_avoidance {
 	uint64_t workload; /* company_workload's */
 	char *what;	   /* owned; a GPU's UUID, or */
 	bool is_node;	   /* a node's name */
 	int64_t until;
 };
 
-struct shuns {
+struct gpu_avoidances {
 	struct picture *picture; /* borrowed, as are these */
 	const struct companies *companies;
 	struct {
-		VEC_FIELDS(struct shun);
+		VEC_FIELDS(struct gpu_avoidance);
 	} items;
 	/* of the look that is made: places in the snapshot */
 	struct {
@@ -38,14 +38,15 @@ struct shuns {
 	} hidden;
 };
 
-void shuns_finish(struct shuns *all); /* it is empty then, and may be used on */
-/* CHANGE_SHUN */
-void shun_wanted(struct shuns *shuns, const struct change *c);
-/* Takes them out of the picture for that waiter; true: there were any, and shuns_show is to be
- * called. */
-bool shuns_hide(struct shuns *all, const struct waiter *w);
-void shuns_show(struct shuns *shuns);
+void avoidances_finish(struct gpu_avoidances *all); /* it is empty then, and may be used on */
+/* CHANGE_AVOID_GPU */
+void avoidance_wanted(struct gpu_avoidances *avoidances, const struct change *c);
+/* Takes them out of the picture for that waiter; true: there were any, and avoided_gpus_show is to
+ * be called. */
+bool avoided_gpus_hide(struct gpu_avoidances *all, const struct waiter *w);
+void avoided_gpus_show(struct gpu_avoidances *avoidances);
 /* The scheduler has refused the node to that pod, which a controller makes anew. */
-void shun_refused(struct shuns *shuns, const struct pod *pod, const char *node, int64_t for_ms);
+void avoidance_of_node(
+	struct gpu_avoidances *avoidances, const struct pod *pod, const char *node, int64_t for_ms);
 
 #endif

@@ -19,9 +19,10 @@ static const char *where(struct cluster *c, const char *name)
 	return find(c, name)->uuid;
 }
 
-static void shun(struct cluster *c, const char *name, int64_t for_ms)
+static void avoid_gpu(struct cluster *c, const char *name, int64_t for_ms)
 {
-	struct change away = {.type = CHANGE_SHUN, .uid = find(c, name)->uid, .for_ms = for_ms};
+	struct change away = {
+		.type = CHANGE_AVOID_GPU, .uid = find(c, name)->uid, .for_ms = for_ms};
 	cr_assert(engine_observe(c->e, &away));
 }
 
@@ -35,10 +36,10 @@ static struct cluster *beside_another(int gpus)
 	return c;
 }
 
-Test(shun, the_next_one_opens_another_gpu)
+Test(gpu_avoidance, the_next_one_opens_another_gpu)
 {
 	struct cluster *c = beside_another(2);
-	shun(c, "old", HOLD_MS);
+	avoid_gpu(c, "old", HOLD_MS);
 	come(c, "new", "web-a", 300);
 	cr_expect_str_neq(where(c, "new"), where(c, "greedy"));
 	cr_assert_eq(placed(c), 3);
@@ -47,63 +48,63 @@ Test(shun, the_next_one_opens_another_gpu)
 	cluster_free(c);
 }
 
-Test(shun, it_joins_another_one_that_is_open)
+Test(gpu_avoidance, it_joins_another_one_that_is_open)
 {
 	struct cluster *c = beside_another(2);
 	come(c, "large", "other-b", 900);
 	cr_assert_str_neq(where(c, "large"), where(c, "greedy"));
-	shun(c, "old", HOLD_MS);
+	avoid_gpu(c, "old", HOLD_MS);
 	come(c, "new", "web-a", 50);
 	cr_expect_str_eq(where(c, "new"), where(c, "large"));
 	cluster_free(c);
 }
 
 /* A hint, and no ban. */
-Test(shun, where_nothing_else_is_to_be_had_it_comes_back)
+Test(gpu_avoidance, where_nothing_else_is_to_be_had_it_comes_back)
 {
 	struct cluster *c = beside_another(1);
-	shun(c, "old", HOLD_MS);
+	avoid_gpu(c, "old", HOLD_MS);
 	come(c, "new", "web-a", 300);
 	cr_expect_str_eq(where(c, "new"), where(c, "greedy"));
 	cluster_free(c);
 }
 
 /* Whoever should have gone stays after all. */
-Test(shun, it_is_taken_back)
+Test(gpu_avoidance, it_is_taken_back)
 {
 	struct cluster *c = beside_another(2);
-	shun(c, "old", HOLD_MS);
-	shun(c, "old", -1);
+	avoid_gpu(c, "old", HOLD_MS);
+	avoid_gpu(c, "old", -1);
 	come(c, "new", "web-a", 300);
 	cr_expect_str_eq(where(c, "new"), where(c, "greedy"));
 	cluster_free(c);
 }
 
-Test(shun, it_ends)
+Test(gpu_avoidance, it_ends)
 {
 	struct cluster *c = beside_another(2);
-	shun(c, "old", 20000);
+	avoid_gpu(c, "old", 20000);
 	run_for(c, 30000);
 	come(c, "new", "web-a", 300);
 	cr_expect_str_eq(where(c, "new"), where(c, "greedy"));
 	cluster_free(c);
 }
 
-Test(shun, a_pod_without_an_owner_is_about_itself)
+Test(gpu_avoidance, a_pod_without_an_owner_is_about_itself)
 {
 	struct cluster *c = cluster_new(1, 2, 1);
 	come(c, "one", "", 300);
-	shun(c, "one", HOLD_MS);
+	avoid_gpu(c, "one", HOLD_MS);
 	come(c, "two", "", 300);
 	cr_expect_str_eq(where(c, "two"), where(c, "one"));
 	cluster_free(c);
 }
 
 /* Others that wait are decided in the same picture, which is whole again behind it. */
-Test(shun, the_picture_is_whole_for_those_behind_it)
+Test(gpu_avoidance, the_picture_is_whole_for_those_behind_it)
 {
 	struct cluster *c = beside_another(2);
-	shun(c, "old", HOLD_MS);
+	avoid_gpu(c, "old", HOLD_MS);
 	char name[16];
 	for (int i = 0; i < 6; i++) {
 		snprintf(name, sizeof name, "p%d", i);
@@ -122,10 +123,10 @@ Test(shun, the_picture_is_whole_for_those_behind_it)
 }
 
 /* Whoever leads anew is told anew. */
-Test(shun, another_term_knows_of_none)
+Test(gpu_avoidance, another_term_knows_of_none)
 {
 	struct cluster *c = beside_another(2);
-	shun(c, "old", HOLD_MS);
+	avoid_gpu(c, "old", HOLD_MS);
 	struct change lead = {.type = CHANGE_LEADER, .leads = false};
 	engine_observe(c->e, &lead);
 	lead.leads = true;
@@ -136,10 +137,10 @@ Test(shun, another_term_knows_of_none)
 	cluster_free(c);
 }
 
-Test(shun, of_whom_nobody_knows_nothing_is_kept)
+Test(gpu_avoidance, of_whom_nobody_knows_nothing_is_kept)
 {
 	struct cluster *c = beside_another(2);
-	struct change away = {.type = CHANGE_SHUN, .uid = "nobody", .for_ms = HOLD_MS};
+	struct change away = {.type = CHANGE_AVOID_GPU, .uid = "nobody", .for_ms = HOLD_MS};
 	cr_expect(engine_observe(c->e, &away));
 	away.uid = find(c, "old")->uid;
 	away.for_ms = 0;
@@ -149,30 +150,30 @@ Test(shun, of_whom_nobody_knows_nothing_is_kept)
 	cluster_free(c);
 }
 
-static void shun_as(struct cluster *c, const char *name, const char *owner, int64_t for_ms)
+static void avoid_gpu_as(struct cluster *c, const char *name, const char *owner, int64_t for_ms)
 {
 	struct obj *o = find(c, name);
 	snprintf(o->owner, sizeof o->owner, "%s", owner);
 	observe(c, o);
-	shun(c, name, for_ms);
+	avoid_gpu(c, name, for_ms);
 }
 
 /* As many as are kept, and `old`'s is the one that would end first. */
-Test(shun, one_that_is_taken_back_and_was_never_there_drops_no_other)
+Test(gpu_avoidance, one_that_is_taken_back_and_was_never_there_drops_no_other)
 {
 	enum { OTHERS = 255 };
 	struct cluster *c = beside_another(2);
 	char owner[16];
-	shun(c, "old", HOLD_MS);
+	avoid_gpu(c, "old", HOLD_MS);
 	for (int i = 0; i < OTHERS; i++) {
 		snprintf(owner, sizeof owner, "w%d-a", i);
-		shun_as(c, "old", owner, 2 * HOLD_MS);
+		avoid_gpu_as(c, "old", owner, 2 * HOLD_MS);
 	}
-	shun_as(c, "old", "strange-a", -1);
-	shun_as(c, "old", "strange-a", 0);
+	avoid_gpu_as(c, "old", "strange-a", -1);
+	avoid_gpu_as(c, "old", "strange-a", 0);
 	come(c, "new", "web-a", 300);
 	cr_expect_str_neq(where(c, "new"), where(c, "greedy"));
-	shun_as(c, "old", "strange-a", 2 * HOLD_MS);
+	avoid_gpu_as(c, "old", "strange-a", 2 * HOLD_MS);
 	come(c, "newer", "web-a", 100);
 	cr_expect_str_eq(where(c, "newer"), where(c, "greedy"), "one more, and it makes way");
 	cluster_free(c);
