@@ -5,7 +5,7 @@
 #define DEMAND_WHOLES_H
 
 #include "base/alloc.h"
-#include "base/map.h"
+#include "base/table.h"
 #include "base/vec.h"
 #include "ledger/nouns.h"
 #include "model/pod.h"
@@ -25,9 +25,10 @@ struct keeper {
 
 /* What is remembered of one, by uid. */
 struct whole {
-	char *uid;	    /* owned */
-	struct arena arena; /* of `pod` */
-	struct pod pod;	    /* as of `stamp` */
+	struct table_row row; /* its uid, in no namespace */
+	char *uid;	      /* owned */
+	struct arena arena;   /* of `pod` */
+	struct pod pod;	      /* as of `stamp` */
 	uint64_t stamp;
 	int64_t since;	    /* it was met first */
 	int64_t offered_at; /* since when the scheduler could bind it, as far as we judge; -1: it
@@ -40,7 +41,6 @@ struct whole {
 	int64_t preempt_at;  /* whom it could displace is not looked for before */
 	char *hold;	     /* owned; GPUs that evictions free for it, a list; NULL: none */
 	int64_t hold_until;
-	uint64_t seen;
 };
 
 /* Of one node of the snapshot. */
@@ -56,11 +56,8 @@ struct whole_room {
 struct wholes {
 	struct picture *picture; /* borrowed, as are these */
 	struct needs *needs;
-	struct {
-		VEC_FIELDS(struct whole *); /* owned */
-	} all;
-	struct map by_uid;
-	int64_t told_at; /* when the last event was asked for; 0: never */
+	struct table all; /* of struct whole; met in this step, or to be forgotten */
+	int64_t told_at;  /* when the last event was asked for; 0: never */
 
 	/* the step's scratch */
 	struct {
@@ -84,7 +81,6 @@ void wholes_init(struct wholes *wholes, struct needs *needs);
 void wholes_finish(struct wholes *wholes);
 struct whole *whole_touch(struct wholes *wholes, const char *uid, int64_t now);
 struct whole *whole_find(const struct wholes *wholes, const char *uid);
-void wholes_sweep(struct wholes *wholes); /* forgets what this step did not meet */
 /* Evictions free something for it, that it has not got yet. */
 bool whole_is_held(const struct wholes *wholes, const struct whole *w);
 

@@ -88,18 +88,6 @@ static void gather(struct needs *needs, enum world_class class)
 	}
 }
 
-/* Where nobody who waits requires anything, only those count that keep others off. */
-static void gather_apart(struct needs *needs)
-{
-	const struct bits *apart = &needs->picture->kept.apart;
-	for (uint32_t i = bits_next(apart, 0); i != BITS_NONE; i = bits_next(apart, i + 1)) {
-		const struct world_pod *p = world_pod_at(needs->picture->world, i);
-		if (p->gpu->class == WORLD_TENANT || p->gpu->class == WORLD_WHOLE) {
-			meet_guest(needs, p);
-		}
-	}
-}
-
 void neighbours_gather(struct wholes *wholes, const struct ranked *ranked)
 {
 	struct needs *needs = wholes->needs;
@@ -116,8 +104,17 @@ void neighbours_gather(struct wholes *wholes, const struct ranked *ranked)
 	if (needs->spaces.count > 0) {
 		gather(needs, WORLD_TENANT);
 		gather(needs, WORLD_WHOLE);
-	} else if (ranked->count > 0 || wholes->ranked.count > 0) {
-		gather_apart(needs);
+		return;
+	}
+	/* Where nobody who waits requires anything, only those count that keep others off. */
+	const struct bits *apart = &needs->picture->kept.apart;
+	bool anyone = ranked->count > 0 || wholes->ranked.count > 0;
+	uint32_t i = anyone ? bits_next(apart, 0) : BITS_NONE;
+	for (; i != BITS_NONE; i = bits_next(apart, i + 1)) {
+		const struct world_pod *p = world_pod_at(needs->picture->world, i);
+		if (p->gpu->class == WORLD_TENANT || p->gpu->class == WORLD_WHOLE) {
+			meet_guest(needs, p);
+		}
 	}
 }
 
@@ -220,21 +217,10 @@ static bool is_beside(const struct pod *pod, const struct pod *other)
 	return true;
 }
 
-/* The first of its kind may go anywhere, where it is of its own kind. */
-static void mark_unlike(struct needs *needs, const struct neighbour_term *t, bool first)
-{
-	for (uint32_t i = 0; i < needs->picture->snap.nodes.count; i++) {
-		const char *value = zoning_value(needs->picture->snap.nodes.items[i].noun, t->key);
-		if (value == NULL || (!first && !among(needs, value))) {
-			mark(needs, i, UNFIT_ALONE);
-		}
-	}
-	needs->picture->looked_at += needs->picture->snap.nodes.count;
-}
-
 /* Where no GPU pod is meant, it may be about pods that nobody knows here: the scheduler judges. */
 static void mark_beside(struct needs *needs, const struct pod *pod)
 {
+	const struct snapshot *snap = &needs->picture->snap;
 	bool any = false, itself = is_beside(pod, pod);
 	for (size_t i = 0; i < needs->guests.count && !any; i++) {
 		const struct guest *g = &needs->guests.items[i];
@@ -254,7 +240,14 @@ static void mark_beside(struct needs *needs, const struct pod *pod)
 				VEC_PUSH(&needs->values, value);
 			}
 		}
-		mark_unlike(needs, t, !any);
+		/* The first of its kind may go anywhere, where it is of its own kind. */
+		for (uint32_t i = 0; i < snap->nodes.count; i++) {
+			const char *value = zoning_value(snap->nodes.items[i].noun, t->key);
+			if (value == NULL || (any && !among(needs, value))) {
+				mark(needs, i, UNFIT_ALONE);
+			}
+		}
+		needs->picture->looked_at += snap->nodes.count;
 	}
 	needs->picture->looked_at += needs->guests.count;
 }

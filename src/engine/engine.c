@@ -320,7 +320,7 @@ static void sweep(struct engine *e)
 	resizes_sweep(&e->resizes);
 	startup_order_sweep(&e->startup_order);
 	book_sweep(&e->book);
-	wholes_sweep(&e->wholes);
+	table_sweep(&e->wholes.all);
 }
 
 /* Each stage sees what those before it have decided. Nobody but this table knows the order. */

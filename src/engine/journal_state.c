@@ -205,10 +205,11 @@ void state_save(const struct engine *e, struct str *scratch, state_put put, void
 	for (size_t i = 0; i < e->book.holders.count; i++) {
 		save_holder(&s, e->book.holders.items[i]);
 	}
-	for (size_t i = 0; i < e->wholes.all.count; i++) {
+	for (size_t i = 0; i < e->wholes.all.rows.count; i++) {
+		const struct whole *w = (const struct whole *)e->wholes.all.rows.items[i];
 		struct str *out = record_begin(&s, RECORD_WHOLE);
-		pack_text(out, e->wholes.all.items[i]->uid);
-		record_pack(out, &whole_table, e->wholes.all.items[i]);
+		pack_text(out, w->uid);
+		record_pack(out, &whole_table, w);
 		record_end(&s);
 	}
 	save_lists(&s);

@@ -102,9 +102,9 @@ const struct record_table waiter_table = RECORD_TABLE(struct waiter, waiter_rows
 static const struct record_row whole_rows[] = {MEMBER(struct whole, since),
 	MEMBER(struct whole, offered_at), MEMBER(struct whole, rest_until),
 	UPTO(struct whole, rests, WHOLE_RESTS_MAX), MEMBER(struct whole, told),
-	MEMBER(struct whole, seen), MEMBER(struct whole, lacks_since),
-	MEMBER(struct whole, preempt_at), MEMBER(struct whole, hold_until),
-	MEMBER(struct whole, hold), ASIDE(struct whole, uid), ASIDE(struct whole, fits),
+	MEMBER(struct whole, lacks_since), MEMBER(struct whole, preempt_at),
+	MEMBER(struct whole, hold_until), MEMBER(struct whole, hold), ASIDE(struct whole, row),
+	ASIDE(struct whole, uid), ASIDE(struct whole, fits),
 	/* unpacked anew, from the world */
 	ASIDE(struct whole, arena), ASIDE(struct whole, pod), ASIDE(struct whole, stamp)};
 const struct record_table whole_table = RECORD_TABLE(struct whole, whole_rows);

@@ -98,7 +98,7 @@ static bool reserve_one(struct wholes *wholes, struct waiter *w, const struct pl
  * where the least is missing on them together. A GPU that nobody has opened lacks nothing. --- */
 
 /* What would be kept on one node. */
-struct camp {
+struct reservation {
 	uint32_t gpus[MODEL_GPU_COUNT_MAX]; /* by what is missing, the least first */
 	struct lack lacks[MODEL_GPU_COUNT_MAX];
 	uint32_t count, opens;
@@ -106,7 +106,8 @@ struct camp {
 };
 
 /* Of those that are as good the first stays, so that the choice does not jump. */
-static void camp_add(struct camp *c, uint32_t most, uint32_t gpu, const struct lack *on)
+static void reservation_add(
+	struct reservation *c, uint32_t most, uint32_t gpu, const struct lack *on)
 {
 	uint32_t at = c->count < most ? c->count : most - 1;
 	if (c->count == most && !is_less(on, &c->lacks[at])) {
@@ -123,7 +124,7 @@ static void camp_add(struct camp *c, uint32_t most, uint32_t gpu, const struct l
 
 /* False: the node has not so many GPUs for it. What can be opened is taken instead of what lacks
  * something. */
-static bool camp_close(struct picture *picture, struct camp *c, uint32_t node,
+static bool reservation_close(struct picture *picture, struct reservation *c, uint32_t node,
 	const struct place_request *r, uint32_t most)
 {
 	const struct place_node *n = &picture->snap.nodes.items[node];
@@ -146,26 +147,26 @@ static bool camp_close(struct picture *picture, struct camp *c, uint32_t node,
 }
 
 /* Nodes in the order of the picture, which is that of the world. */
-static uint32_t nearest_node(
-	struct picture *picture, const struct place_request *r, uint32_t most, struct camp *ret)
+static uint32_t nearest_node(struct picture *picture, const struct place_request *r, uint32_t most,
+	struct reservation *ret)
 {
 	CLEANUP(cleanup_free)
-	struct camp *camps = xcalloc(picture->snap.nodes.count + 1, sizeof *camps);
+	struct reservation *on_nodes = xcalloc(picture->snap.nodes.count + 1, sizeof *on_nodes);
 	uint32_t best = PLACE_NOWHERE;
 	struct lack on;
 	for (uint32_t i = 0; i < picture->snap.gpus.count; i++) {
 		const struct place_gpu *g = &picture->snap.gpus.items[i];
 		if (lack_in_the_end(g, r, &on)) {
-			camp_add(&camps[g->node], most, i, &on);
+			reservation_add(&on_nodes[g->node], most, i, &on);
 		}
 	}
 	for (uint32_t i = 0; i < picture->snap.nodes.count; i++) {
-		if (camp_close(picture, &camps[i], i, r, most) &&
-			(best == PLACE_NOWHERE || is_less(&camps[i].sum, &camps[best].sum))) {
+		if (reservation_close(picture, &on_nodes[i], i, r, most) &&
+			(best == PLACE_NOWHERE || is_less(&on_nodes[i].sum, &on_nodes[best].sum))) {
 			best = i;
 		}
 	}
-	*ret = camps[best != PLACE_NOWHERE ? best : 0];
+	*ret = on_nodes[best != PLACE_NOWHERE ? best : 0];
 	picture->looked_at += picture->snap.gpus.count + picture->snap.nodes.count;
 	return best;
 }
@@ -173,7 +174,7 @@ static uint32_t nearest_node(
 /* True: it was in vain. */
 static bool reserve_group(struct wholes *wholes, struct waiter *w, const struct place_request *r)
 {
-	struct camp c;
+	struct reservation c;
 	uint32_t node = nearest_node(wholes->picture, r, waiter_count(w), &c);
 	if (node == PLACE_NOWHERE) {
 		return true;

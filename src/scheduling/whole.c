@@ -48,6 +48,7 @@ void wholes_rank(struct wholes *wholes)
 	const struct picture *picture = wholes->picture;
 	VEC_CLEAR(&wholes->ranked);
 	VEC_CLEAR(&wholes->keepers);
+	wholes->all.mark++;
 	wholes->next = 0;
 	wholes->rooms_begun = wholes->rooms_known = wholes->guests_known = false;
 	wholes->drained = wholes->looks = wholes->reserved = wholes->behind = 0;
