@@ -9,9 +9,9 @@
 #include "demand/neighbours.h"
 
 #include "base/bits.h"
+#include "demand/gpu_avoidance.h"
 #include "demand/needs.h"
 #include "demand/rank.h"
-#include "demand/gpu_avoidance.h"
 #include "demand/wholes.h"
 #include "demand/zoning.h"
 #include "ledger/ledger.h"

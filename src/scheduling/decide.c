@@ -3,11 +3,11 @@
 
 #include "capacity/inject_class.h"
 #include "capacity/open_gpu.h"
+#include "demand/gpu_avoidance.h"
 #include "demand/needs.h"
 #include "demand/neighbours.h"
 #include "demand/quota_usage.h"
 #include "demand/rank.h"
-#include "demand/gpu_avoidance.h"
 #include "demand/wholes.h"
 #include "ledger/ledger.h"
 #include "model/names.h"

@@ -185,14 +185,13 @@ static void give_all_back(struct picture *picture, struct waiter *w)
 static bool past_completing(struct picture *picture, struct waiter *w)
 {
 	struct group *g = &w->group;
-	if (g->partial_since == 0 || (g->partial_set != g->set && !gives_back(g))) {
+	if (g->partial_since == 0 || g->partial_set != g->set) {
 		g->partial_since = picture->time->now > 0 ? picture->time->now : 1;
 		g->partial_set = g->set;
 	}
 	int64_t most = picture->cfg->partial_ms;
 	wake_by(picture->time, g->partial_since + most);
-	if (!gives_back(g) && picture->time->now - g->partial_since >= most &&
-		w->landings.count == 0) {
+	if (picture->time->now - g->partial_since >= most && w->landings.count == 0) {
 		give_all_back(picture, w);
 	}
 	return gives_back(g);
@@ -204,11 +203,11 @@ bool group_decide(struct scheduling *sched, struct waiter *w, struct emitter *ou
 	uint32_t have =
 		w->granted_step == sched->picture->time->step ? (uint32_t)g->granted.count : 0;
 	w->reason = REASON_GRANTING;
+	if (have == 0) {
+		VEC_CLEAR(&g->gives);
+	}
 	if (have == 0 || have >= waiter_count(w)) {
 		g->partial_since = 0;
-		if (have == 0) {
-			VEC_CLEAR(&g->gives);
-		}
 	}
 	if (have >= waiter_count(w) && !gives_back(g)) {
 		/* As for one GPU: what the watch has brought back, and a node that is known (C21).

@@ -72,7 +72,6 @@ static bool worth_telling(const struct book *book, const struct waiter *w, int64
 	}
 	bool shown =
 		text_equals(w->pod.placed.reason, reason_name(w->reason)) && !w->pod.placed.is_true;
-	bool asked = w->condition_at != 0 && w->condition_reason == w->reason;
 	int64_t every = only_lacks_watch(book->time, w) ? GRANTING_AGAIN_MS : TELL_EVERY_MS;
 	bool too_soon = w->condition_at != 0 && now - w->condition_at < every;
 	/* A write that is under way says it itself, and another to the same pod would end it. */
@@ -81,7 +80,7 @@ static bool worth_telling(const struct book *book, const struct waiter *w, int64
 	}
 	/* Any write to the tenant ends what may land on it yet. */
 	bool news = !shown || landings_linger(w);
-	return news && !too_soon && (!asked || now - w->condition_at >= TELL_EVERY_MS);
+	return news && !too_soon;
 }
 
 /* I7: the blocker by its name. */

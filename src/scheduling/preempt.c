@@ -108,12 +108,11 @@ static struct preempt_plan plan_for(struct preempting *preempting, struct waiter
 	return plan;
 }
 
-/* The next of those who have to go is asked to, and when to look again. The UUIDs of the plan's
- * GPUs, those that are known, if what that frees is to be held for the pod; NULL: it is not. What
- * somebody else's departure frees is held only where it is held already: it goes to whoever ranks
- * first. */
+/* The next of those who have to go is asked to. The UUIDs of the plan's GPUs, those that are known,
+ * if what that frees is to be held for the pod; NULL: it is not. What somebody else's departure
+ * frees is held only where it is held already: it goes to whoever ranks first. */
 static const char *carry_out(struct preempting *preempting, const struct preempt_plan *plan,
-	const struct pod *pod, bool is_held, int64_t *preempt_at, struct emitter *out)
+	const struct pod *pod, bool is_held, struct emitter *out)
 {
 	const struct picture *picture = preempting->picture;
 	enum evict_state state = EVICT_GOING;
@@ -125,9 +124,6 @@ static const char *carry_out(struct preempting *preempting, const struct preempt
 		state = evict_tenant(preempting->evictions, plan->first, &why, out);
 	}
 	bool holds = state == EVICT_SENT || (is_held && state == EVICT_GOING);
-	if (holds || is_held) {
-		*preempt_at = picture->time->now + PREEMPT_SOON_MS;
-	}
 	CLEANUP(str_finish) struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
 	for (uint32_t i = 0; i < plan->gpu_count; i++) {
 		const struct holder *h = picture->snap_gpus.items[plan->gpus[i]].holder;
@@ -150,7 +146,10 @@ static void preempt_for(struct preempting *preempting, struct waiter *w, struct 
 		return;
 	}
 	bool is_held = hold_is_on(w, plan.gpus[0]);
-	const char *uuids = carry_out(preempting, &plan, &w->pod, is_held, &w->preempt_at, out);
+	const char *uuids = carry_out(preempting, &plan, &w->pod, is_held, out);
+	if (uuids != NULL || is_held) {
+		w->preempt_at = picture->time->now + PREEMPT_SOON_MS;
+	}
 	if (uuids != NULL) {
 		hold_make(picture->time, w, uuids, &plan.cost.share);
 	}
@@ -180,7 +179,10 @@ static void preempt_for_whole(struct preempting *preempting, struct whole *w, st
 		return;
 	}
 	bool is_held = whole_is_held(wholes, w);
-	const char *uuids = carry_out(preempting, &plan, &w->pod, is_held, &w->preempt_at, out);
+	const char *uuids = carry_out(preempting, &plan, &w->pod, is_held, out);
+	if (uuids != NULL || is_held) {
+		w->preempt_at = picture->time->now + PREEMPT_SOON_MS;
+	}
 	if (uuids != NULL) {
 		text_set(&w->hold, uuids);
 		w->hold_until = picture->time->now + WHOLE_HOLD_MS;
