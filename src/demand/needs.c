@@ -20,24 +20,15 @@ static bool anyone_asks_for_others(const struct wholes *wholes, const struct ran
 	return any;
 }
 
-static int64_t amount_used(const struct world_uses *u, const char *name)
-{
-	for (size_t i = 0; i < u->amounts.count; i++) {
-		if (text_equals(u->amounts.items[i].name, name)) {
-			return u->amounts.items[i].value;
-		}
-	}
-	return 0;
-}
-
 /* What is left of its extended resources. */
 static void count_others(struct picture *picture, struct place_node *n, const struct world_node *w)
 {
+	const struct amounts used = {w->uses.amounts.items, (uint32_t)w->uses.amounts.count};
 	n->others_at = (uint32_t)picture->snap.others.count;
 	n->others_count = n->noun->others.count;
 	for (uint32_t i = 0; i < n->noun->others.count; i++) {
 		struct amount left = n->noun->others.items[i];
-		left.value -= amount_used(&w->uses, left.name);
+		left.value -= amounts_get(&used, left.name);
 		VEC_PUSH(&picture->snap.others, left);
 	}
 }

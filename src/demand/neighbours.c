@@ -120,7 +120,7 @@ void neighbours_gather(struct wholes *wholes, const struct ranked *ranked)
 
 /* --- the nodes of a request --- */
 
-static void mark(struct needs *needs, uint32_t node, enum unfit why)
+static void mark_node(struct needs *needs, uint32_t node, enum unfit why)
 {
 	struct place_node *n = &needs->picture->snap.nodes.items[node];
 	if (n->kept_apart != needs->apart) {
@@ -129,7 +129,7 @@ static void mark(struct needs *needs, uint32_t node, enum unfit why)
 	}
 }
 
-static bool among(const struct needs *needs, const char *value)
+static bool is_among(const struct needs *needs, const char *value)
 {
 	for (size_t i = 0; i < needs->values.count; i++) {
 		if (strcmp(needs->values.items[i], value) == 0) {
@@ -157,7 +157,7 @@ static void mark_near(struct needs *needs, uint32_t node, const char *key)
 {
 	const char *value = zoning_value(needs->picture->snap.nodes.items[node].noun, key);
 	if (key == NULL) {
-		mark(needs, node, UNFIT_NEIGHBOUR);
+		mark_node(needs, node, UNFIT_NEIGHBOUR);
 	}
 	if (key == NULL || value == NULL || !is_first(needs, key, value)) {
 		return;
@@ -165,7 +165,7 @@ static void mark_near(struct needs *needs, uint32_t node, const char *key)
 	for (uint32_t i = 0; i < needs->picture->snap.nodes.count; i++) {
 		if (text_equals(
 			    zoning_value(needs->picture->snap.nodes.items[i].noun, key), value)) {
-			mark(needs, i, UNFIT_NEIGHBOUR);
+			mark_node(needs, i, UNFIT_NEIGHBOUR);
 		}
 	}
 	needs->picture->looked_at += needs->picture->snap.nodes.count;
@@ -236,15 +236,15 @@ static void mark_beside(struct needs *needs, const struct pod *pod)
 			const char *value = zoning_value(
 				needs->picture->snap.nodes.items[g->node].noun, t->key);
 			if (g->pod != pod && value != NULL && is_beside(pod, g->pod) &&
-				!among(needs, value)) {
+				!is_among(needs, value)) {
 				VEC_PUSH(&needs->values, value);
 			}
 		}
 		/* The first of its kind may go anywhere, where it is of its own kind. */
 		for (uint32_t i = 0; i < snap->nodes.count; i++) {
 			const char *value = zoning_value(snap->nodes.items[i].noun, t->key);
-			if (value == NULL || (any && !among(needs, value))) {
-				mark(needs, i, UNFIT_ALONE);
+			if (value == NULL || (any && !is_among(needs, value))) {
+				mark_node(needs, i, UNFIT_ALONE);
 			}
 		}
 		needs->picture->looked_at += snap->nodes.count;
@@ -297,7 +297,7 @@ static void mark_spread(struct needs *needs, const struct pod *pod, const struct
 			(int64_t)needs->here.items[i] + itself > (int64_t)t->max_skew;
 		if (at == WORLD_NONE || refused_once_pinned ||
 			(int64_t)needs->counts.items[at] + itself - fewest > t->max_skew) {
-			mark(needs, i, UNFIT_SPREAD);
+			mark_node(needs, i, UNFIT_SPREAD);
 		}
 	}
 }
@@ -316,7 +316,7 @@ static bool mark_refused(struct needs *needs, const struct pod *pod)
 		uint32_t at = holds ? snap_node_of(needs->picture, s->what) : WORLD_NONE;
 		if (at != WORLD_NONE) {
 			any = true;
-			mark(needs, at, UNFIT_REFUSED);
+			mark_node(needs, at, UNFIT_REFUSED);
 			wake_by(needs->picture->time, s->until);
 		}
 	}

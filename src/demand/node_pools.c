@@ -168,7 +168,7 @@ static void count_node(struct pools *p, uint32_t node)
 	p->items.items[at].nodes++;
 }
 
-static void refresh(struct pools *p, const struct world *w)
+static void refresh_pools(struct pools *p, const struct world *w)
 {
 	if (p->version == world_nodes_version(w)) {
 		return;
@@ -275,7 +275,7 @@ static void ask_nodes(struct question *q, uint32_t node, uint32_t nodes)
 bool pools_refuse(struct pools *p, const struct world *w, const struct pod *pod,
 	const struct pairs *class, struct unfit_tally *ret_why)
 {
-	refresh(p, w);
+	refresh_pools(p, w);
 	struct question q = {.w = w,
 		.pod = pod,
 		.class = class,

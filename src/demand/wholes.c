@@ -163,7 +163,7 @@ static bool whole_fits(struct wholes *wholes, const struct place_request *r, uin
 }
 
 /* Where nothing has to go first, then where the least is left over. */
-static bool is_nearer(const struct wholes *wholes, int64_t gpus, uint32_t a, uint32_t b)
+static bool fitting_is_nearer(const struct wholes *wholes, int64_t gpus, uint32_t a, uint32_t b)
 {
 	int64_t more[2], left[2];
 	const uint32_t nodes[2] = {a, b};
@@ -192,7 +192,7 @@ uint32_t whole_best_node(struct wholes *wholes, const struct place_request *r, u
 		if (keeper != 0) {
 			place_keep_node(&wholes->picture->snap, i, keeper);
 		}
-		if (best == PLACE_NOWHERE || is_nearer(wholes, r->pod->gpus, i, best)) {
+		if (best == PLACE_NOWHERE || fitting_is_nearer(wholes, r->pod->gpus, i, best)) {
 			best = i;
 		}
 	}

@@ -12,7 +12,7 @@
 
 #define KEY_MAX ((size_t)1 << 20)
 
-/* Everything that counts() and the values depend on. */
+/* Everything that node_counts() and the values depend on. */
 static void put_question(
 	struct str *out, const struct pod *pod, const struct neighbour_term *spread)
 {
@@ -39,7 +39,8 @@ const char *zoning_value(const struct node *n, const char *key)
 }
 
 /* Only nodes that have the labels of all its spreads do. */
-static bool counts(const struct pod *pod, const struct neighbour_term *spread, const struct node *n)
+static bool node_counts(
+	const struct pod *pod, const struct neighbour_term *spread, const struct node *n)
 {
 	for (uint32_t i = 0; i < pod->neighbour_count; i++) {
 		const struct neighbour_term *t = &pod->neighbours[i];
@@ -80,7 +81,7 @@ static void number_nodes(struct needs *needs, struct zoning *z, const struct pod
 	for (uint32_t i = 0; i < world_node_slots(picture->world); i++) {
 		const struct world_node *n = world_node_at(picture->world, i);
 		uint32_t number = WORLD_NONE;
-		if (n->known && counts(pod, spread, &n->noun)) {
+		if (n->known && node_counts(pod, spread, &n->noun)) {
 			const char *value = zoning_value(&n->noun, spread->key);
 			number = number_of(needs, &by_value, value);
 		}

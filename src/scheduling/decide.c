@@ -159,22 +159,16 @@ static bool place_waiter(struct scheduling *sched, struct waiter *w, struct emit
 	struct snap_gpu *s = &picture->snap_gpus.items[v.gpu];
 	s->demand++;
 	s->holder->wanted = picture->time->step;
-	if (picture->snap.gpus.items[v.gpu].state != GPU_OPEN) {
-		if (picture->snap.gpus.items[v.gpu].state == GPU_BUSY) {
-			w->reason = REASON_GRANTING;
-		} else {
-			await_creation(sched->inject, w, s->holder, out);
+	bool open = picture->snap.gpus.items[v.gpu].state == GPU_OPEN;
+	if (picture->snap.gpus.items[v.gpu].state == GPU_OPENING) {
+		await_creation(sched->inject, w, s->holder, out);
+	} else if (!open || !inject_awaits(sched->inject, w, s->holder)) {
+		w->reason = REASON_GRANTING;
+		if (open && !view_lags(picture->book) &&
+			(s->added > 0 || flights_room(picture->book))) {
+			note_chosen(sched, &(struct chosen){w, v.gpu, v.milli, v.mem_mib});
 		}
-		return false;
 	}
-	if (inject_awaits(sched->inject, w, s->holder)) {
-		return false;
-	}
-	w->reason = REASON_GRANTING;
-	if (view_lags(picture->book) || (s->added == 0 && !flights_room(picture->book))) {
-		return false;
-	}
-	note_chosen(sched, &(struct chosen){w, v.gpu, v.milli, v.mem_mib});
 	return false;
 }
 

@@ -176,7 +176,7 @@ static struct victims cost_of(const struct preempt_search *s, const struct candi
 	return v;
 }
 
-static struct candidate_gpu *cheapest(struct preempt_search *s, size_t from, size_t end)
+static struct candidate_gpu *cheapest_candidate(struct preempt_search *s, size_t from, size_t end)
 {
 	struct candidate_gpu *best = NULL;
 	struct victims least = {0};
@@ -249,7 +249,7 @@ static struct preempt_plan plan_on_node(
 	uint32_t free = free_on(preempting->scheduling->wholes, want, plan.node);
 	VEC_CLEAR(&s->chosen);
 	while (free + plan.gpu_count < want->count) {
-		struct candidate_gpu *f = cheapest(s, from, end);
+		struct candidate_gpu *f = cheapest_candidate(s, from, end);
 		if (f == NULL) {
 			return (struct preempt_plan){.node = WORLD_NONE};
 		}

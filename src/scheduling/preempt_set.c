@@ -76,7 +76,7 @@ bool victims_are_cheaper(const struct victims *a, const struct victims *b)
 	return a->milli < b->milli;
 }
 
-static void consider(const struct contest *c, uint64_t mask, struct victims *best)
+static void consider_victims(const struct contest *c, uint64_t mask, struct victims *best)
 {
 	struct victims v = victims_of(c, mask);
 	if ((best->count == 0 || victims_are_cheaper(&v, best)) && fits_without(c, &v)) {
@@ -88,11 +88,11 @@ static struct victims one_or_two(const struct contest *c)
 {
 	struct victims best = {.count = 0};
 	for (uint32_t i = 0; i < c->count; i++) {
-		consider(c, (uint64_t)1 << i, &best);
+		consider_victims(c, (uint64_t)1 << i, &best);
 	}
 	for (uint32_t i = 0; best.count != 1 && i < c->count; i++) {
 		for (uint32_t k = i + 1; k < c->count; k++) {
-			consider(c, (uint64_t)1 << i | (uint64_t)1 << k, &best);
+			consider_victims(c, (uint64_t)1 << i | (uint64_t)1 << k, &best);
 		}
 	}
 	return best;
@@ -115,7 +115,7 @@ static uint32_t next_to_spare(const struct contest *c, uint64_t tried)
 	return next;
 }
 
-static struct victims spare(const struct contest *c, struct victims all)
+static struct victims spare_some(const struct contest *c, struct victims all)
 {
 	uint64_t tried = 0;
 	for (uint32_t n = 0; n < c->count; n++) {
@@ -142,6 +142,6 @@ bool contest_solve(const struct contest *c, struct victims *ret_victims)
 		return false;
 	}
 	struct victims few = one_or_two(c);
-	*ret_victims = few.count > 0 ? few : spare(c, all);
+	*ret_victims = few.count > 0 ? few : spare_some(c, all);
 	return true;
 }

@@ -45,7 +45,7 @@ static bool is_less(const struct lack *a, const struct lack *b)
 	return a->milli != b->milli ? a->milli < b->milli : a->mib < b->mib;
 }
 
-static bool is_nearer(const struct picture *picture, uint32_t a, const struct lack *on_a,
+static bool gpu_is_nearer(const struct picture *picture, uint32_t a, const struct lack *on_a,
 	uint32_t b, const struct lack *on_b)
 {
 	if (is_less(on_a, on_b) || is_less(on_b, on_a)) {
@@ -58,14 +58,14 @@ static bool is_nearer(const struct picture *picture, uint32_t a, const struct la
 }
 
 /* Only where nothing but the GPU is missing: no reservation makes CPU free. */
-static uint32_t nearest(struct picture *picture, const struct place_request *r)
+static uint32_t nearest_gpu(struct picture *picture, const struct place_request *r)
 {
 	uint32_t best = PLACE_NOWHERE;
 	struct lack least = {0}, on;
 	for (uint32_t i = 0; i < picture->snap.gpus.count; i++) {
 		const struct place_gpu *g = &picture->snap.gpus.items[i];
 		if (!lack_in_the_end(g, r, &on) ||
-			(best != PLACE_NOWHERE && !is_nearer(picture, i, &on, best, &least)) ||
+			(best != PLACE_NOWHERE && !gpu_is_nearer(picture, i, &on, best, &least)) ||
 			place_unfit(&picture->snap, r, &picture->snap.nodes.items[g->node], NULL) !=
 				UNFIT_NONE) {
 			continue;
@@ -81,7 +81,7 @@ static uint32_t nearest(struct picture *picture, const struct place_request *r)
  * looks again in the next, or it would rest while that GPU goes to those after it. */
 static bool reserve_one(struct wholes *wholes, struct waiter *w, const struct place_request *r)
 {
-	uint32_t gpu = nearest(wholes->picture, r);
+	uint32_t gpu = nearest_gpu(wholes->picture, r);
 	if (gpu == PLACE_NOWHERE) {
 		return true;
 	}

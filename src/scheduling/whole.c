@@ -119,7 +119,7 @@ static void take_out(struct wholes *wholes, const struct pod *pod, uint32_t node
 }
 
 /* It can be bound now, or as soon as what is idle has gone. */
-static void offer(struct wholes *wholes, struct whole *w, uint32_t node, uint32_t keeper)
+static void offer_node(struct wholes *wholes, struct whole *w, uint32_t node, uint32_t keeper)
 {
 	if (wholes->picture->snap.nodes.items[node].free_gpus < w->pod.gpus) {
 		w->offered_at = -1;
@@ -189,7 +189,7 @@ static bool could_hold(struct wholes *wholes, const struct place_request *r, uin
 	return place_unfit(&wholes->picture->snap, r, &empty, NULL) == UNFIT_NONE;
 }
 
-static bool is_nearer(const struct wholes *wholes, uint32_t a, uint32_t b)
+static bool drained_is_nearer(const struct wholes *wholes, uint32_t a, uint32_t b)
 {
 	int64_t has[2] = {whole_obtainable(wholes, a), whole_obtainable(wholes, b)};
 	int64_t used[2] = {wholes->rooms.items[a].used, wholes->rooms.items[b].used};
@@ -203,7 +203,7 @@ static bool is_nearer(const struct wholes *wholes, uint32_t a, uint32_t b)
 		       wholes->picture->snap.nodes.items[b].noun->name) < 0;
 }
 
-static uint32_t nearest_node(struct wholes *wholes, const struct place_request *r)
+static uint32_t node_to_drain(struct wholes *wholes, const struct place_request *r)
 {
 	uint32_t best = PLACE_NOWHERE;
 	size_t half = (wholes->picture->snap.nodes.count + 1) / 2;
@@ -222,7 +222,7 @@ static uint32_t nearest_node(struct wholes *wholes, const struct place_request *
 		if ((more && wholes->drained >= most) || !could_hold(wholes, r, i)) {
 			continue;
 		}
-		if (best == PLACE_NOWHERE || is_nearer(wholes, i, best)) {
+		if (best == PLACE_NOWHERE || drained_is_nearer(wholes, i, best)) {
 			best = i;
 		}
 	}
@@ -288,7 +288,7 @@ static void drain_for(
 		wake_by(picture->time, w->since + picture->cfg->patience_ms);
 		return;
 	}
-	uint32_t node = nearest_node(all, r);
+	uint32_t node = node_to_drain(all, r);
 	picture->looked_at += picture->snap.nodes.count;
 	if (node == PLACE_NOWHERE) {
 		return;
@@ -335,7 +335,7 @@ static void keep_for(struct wholes *wholes, struct whole *w, struct emitter *out
 	if (node != PLACE_NOWHERE) {
 		w->lacks_since = -1;
 		w->fits = true;
-		offer(wholes, w, node, keeper);
+		offer_node(wholes, w, node, keeper);
 		return;
 	}
 	w->offered_at = -1;
