@@ -168,14 +168,6 @@ static bool told_movable(struct holder *h)
 	return h->label_movable;
 }
 
-/* What it says of that is not so, and somebody is there whom that may harm or keep. */
-static bool is_mislabelled(const struct picture *picture, uint32_t at)
-{
-	struct holder *h = picture->snap_gpus.items[at].holder;
-	bool movable = h->asked_holds ? h->asked_movable : told_movable(h);
-	return picture->snap_gpus.items[at].entries > 0 && movable != is_movable(picture, at);
-}
-
 static void emit_grant(struct scheduling *sched, uint32_t at, struct emitter *out)
 {
 	const struct picture *picture = sched->picture;
@@ -204,7 +196,7 @@ static bool needs_mending(struct injecting *inject, uint32_t at)
 	const struct picture *picture = inject->picture;
 	const struct place_gpu *g = &picture->snap.gpus.items[at];
 	const struct snap_gpu *s = &picture->snap_gpus.items[at];
-	const struct holder *h = s->holder;
+	struct holder *h = s->holder;
 	bool kept = h->asked_holds ? h->asked_keeps : h->pod.keeps_node;
 	bool forgotten = s->forgotten > 0 && !g->fenced && g->free_milli >= 0 && g->free_mib >= 0 &&
 			 s->entries + s->forgotten <= MODEL_GRANTS_MAX;
@@ -213,7 +205,10 @@ static bool needs_mending(struct injecting *inject, uint32_t at)
 	if (s->confirms || (h->acked_rv == NULL && inject_owes(inject, h))) {
 		return flights_room(picture->book);
 	}
-	if (!forgotten && kept == (s->node_pins > 0) && !is_mislabelled(picture, at)) {
+	/* What its label says is not so, and somebody is there whom that may harm or keep. */
+	bool movable = h->asked_holds ? h->asked_movable : told_movable(h);
+	bool mislabelled = s->entries > 0 && movable != is_movable(picture, at);
+	if (!forgotten && kept == (s->node_pins > 0) && !mislabelled) {
 		return false;
 	}
 	wake_by(picture->time, h->mend_at);

@@ -47,26 +47,19 @@ static bool all_sure(struct picture *picture, const struct group *g)
 
 /* --- some or none are --- */
 
-static struct place_party party_of(
-	const struct picture *picture, const struct waiter *w, uint32_t have)
-{
-	struct place_party p = {
-		.request = &w->asked, .count = waiter_count(w) - have, .node = PLACE_NOWHERE};
-	for (uint32_t i = 0; i < have; i++) {
-		const struct holder *h = w->group.granted.items[i].holder;
-		p.has[p.has_count++] = h->snap_at;
-		p.node = picture->snap.gpus.items[h->snap_at].node;
-	}
-	return p;
-}
-
 /* On GPUs that there are or are opened now; false: the waiter has the reason. */
 static bool find_gpus(
 	struct scheduling *sched, struct waiter *w, struct emitter *out, struct place_group *ret)
 {
 	struct picture *picture = sched->picture;
 	uint32_t have = waiter_count(w) - ret->count;
-	struct place_party party = party_of(picture, w, have);
+	struct place_party party = {
+		.request = &w->asked, .count = ret->count, .node = PLACE_NOWHERE};
+	for (uint32_t i = 0; i < have; i++) {
+		const struct holder *h = w->group.granted.items[i].holder;
+		party.has[party.has_count++] = h->snap_at;
+		party.node = picture->snap.gpus.items[h->snap_at].node;
+	}
 	struct place_group g = place_group(&picture->snap, &party);
 	picture->looked_at += g.looked_at;
 	ret->count = 0;

@@ -21,31 +21,25 @@ static int by_gpu(const void *a, const void *b)
 	return strcmp(world_pod_uid(x->pod), world_pod_uid(y->pod));
 }
 
-static void add_incumbent(struct preempting *preempting, size_t i)
-{
-	struct incumbents *all = &preempting->incumbents;
-	const struct world_pod *t = world_class_at(preempting->picture->world, WORLD_TENANT, i);
-	if (t->gpu->gated || t->gpu->uuid == NULL || world_pod_terminal(t)) {
-		return;
-	}
-	struct incumbent one = {.pod = t,
-		.slot = world_class_slot(preempting->picture->world, WORLD_TENANT, i),
-		.leaves = evict_look(preempting->evictions, t, REASON_PREEMPTED) == EVICT_GOING};
-	struct told told = told_of(t->gpu->uuid, NULL);
-	while (told_next(&told)) {
-		one.gpu = snap_gpu_of_pod(preempting->picture, t, told.uuid);
-		if (one.gpu != WORLD_NONE) {
-			VEC_PUSH(all, one);
-		}
-	}
-}
-
 void incumbents_gather(struct preempting *preempting)
 {
 	struct incumbents *all = &preempting->incumbents;
+	const struct world *world = preempting->picture->world;
 	VEC_CLEAR(all);
-	for (size_t i = 0; i < world_class_count(preempting->picture->world, WORLD_TENANT); i++) {
-		add_incumbent(preempting, i);
+	for (size_t i = 0; i < world_class_count(world, WORLD_TENANT); i++) {
+		const struct world_pod *t = world_class_at(world, WORLD_TENANT, i);
+		if (t->gpu->gated || t->gpu->uuid == NULL || world_pod_terminal(t)) {
+			continue;
+		}
+		struct incumbent one = {.pod = t, .slot = world_class_slot(world, WORLD_TENANT, i)};
+		one.leaves = evict_look(preempting->evictions, t, REASON_PREEMPTED) == EVICT_GOING;
+		struct told told = told_of(t->gpu->uuid, NULL);
+		while (told_next(&told)) {
+			one.gpu = snap_gpu_of_pod(preempting->picture, t, told.uuid);
+			if (one.gpu != WORLD_NONE) {
+				VEC_PUSH(all, one);
+			}
+		}
 	}
 	if (all->count > 1) {
 		qsort(all->items, all->count, sizeof *all->items, by_gpu);

@@ -74,20 +74,6 @@ static enum reason read_request(
 	return apply_policy(sched, w, ret);
 }
 
-/* Before any GPU is looked for, so that none is opened for a pod that must not have it. */
-static bool within_quota(struct quotas *quotas, struct waiter *w)
-{
-	struct quota_view quota;
-	int64_t count = waiter_count(w);
-	int64_t left = quotas_left(quotas, w, &quota) / count;
-	if (left < (w->asked.milli > 0 ? w->asked.milli : 1)) {
-		w->reason = REASON_QUOTA;
-		return false;
-	}
-	w->asked.quota_left_milli = quota.name != NULL ? left : 0;
-	return true;
-}
-
 bool waiter_asks(struct scheduling *sched, struct waiter *w, struct claims_of *claims)
 {
 	struct place_request r;
@@ -102,9 +88,14 @@ bool waiter_asks(struct scheduling *sched, struct waiter *w, struct claims_of *c
 		return false;
 	}
 	w->asked = r;
-	if (!within_quota(sched->quotas, w)) {
+	/* Before any GPU is looked for, so that none is opened for a pod that must not have it. */
+	struct quota_view quota;
+	int64_t left = quotas_left(sched->quotas, w, &quota) / waiter_count(w);
+	if (left < (w->asked.milli > 0 ? w->asked.milli : 1)) {
+		w->reason = REASON_QUOTA;
 		return false;
 	}
+	w->asked.quota_left_milli = quota.name != NULL ? left : 0;
 	w->reason = needs_claims(sched->picture->world, &w->pod, claims);
 	if (w->reason != REASON_NONE) {
 		return false;
