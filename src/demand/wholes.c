@@ -120,17 +120,14 @@ void wholes_know_rooms(struct wholes *wholes)
 	if (wholes->rooms_known) {
 		return;
 	}
-	bool first = !wholes->rooms_begun;
-	VEC_RESERVE(&wholes->rooms, picture->snap.nodes.count + 1);
-	wholes->rooms.count = picture->snap.nodes.count;
-	vec_for_each (struct whole_room, room, &wholes->rooms) {
-		if (first) {
-			*room = (struct whole_room){0};
-		}
-		room->idle = room->used = 0;
-	}
-	if (first) {
+	if (!wholes->rooms_begun) {
+		VEC_RESERVE(&wholes->rooms, picture->snap.nodes.count + 1);
+		wholes->rooms.count = picture->snap.nodes.count;
+		memset(wholes->rooms.items, 0, wholes->rooms.count * sizeof *wholes->rooms.items);
 		count_leaving(wholes);
+	}
+	vec_for_each (struct whole_room, room, &wholes->rooms) {
+		room->idle = room->used = 0;
 	}
 	for (uint32_t i = 0; i < picture->snap.gpus.count; i++) {
 		const struct place_gpu *g = &picture->snap.gpus.items[i];

@@ -282,7 +282,7 @@ static void report_bare(
 	int64_t minutes = p != NULL ? p->rollout.give_back_min : 0;
 	int64_t due = w->vain_since + minutes * 60000;
 	if (minutes == 0 || now < due) {
-		wake_by(picture->time, minutes == 0 ? TIME_NEVER : due);
+		wake_by(picture->time, due);
 		return;
 	}
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
