@@ -248,7 +248,7 @@ static bool tolerates(const struct pod *pod, const struct node *n)
 	return true;
 }
 
-/* `nodes` that are like that one. */
+/* Holds the pod against one node that stands for so many that are like it. */
 static void ask_nodes(struct question *q, uint32_t node, uint32_t nodes)
 {
 	const struct node *n = &world_node_at(q->w, node)->noun;

@@ -225,7 +225,8 @@ static void report_pending(
 	int64_t next = w->retry_at > w->refused_until ? w->retry_at : w->refused_until;
 	struct inject_words injection = inject_words(sched->inject, w, arena);
 	next = injection.next > 0 ? injection.next : next;
-	/* Asked again: others may have been given more since it was judged. */
+	/* Asked again: others may have been given more since it was judged. A pod that shows the
+	 * reason already is not told anew (worth_telling). */
 	struct quota_view quota = {0};
 	if (w->reason == REASON_QUOTA) {
 		(void)quotas_left(sched->quotas, w, &quota);

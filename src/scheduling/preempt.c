@@ -47,7 +47,7 @@ static int64_t due_at(const struct picture *picture, int64_t lacks_since, int64_
 
 static bool is_due(const struct picture *picture, const struct waiter *w)
 {
-	/* Who has some of its GPUs completes them, or gives them back. */
+	/* One that was granted some of its GPUs completes them or gives them back (group.c). */
 	return w->granted_step != picture->time->step && lacks_room(w->reason) &&
 	       picture->time->now >= due_at(picture, w->passed.lacks_since, w->preempt_at);
 }
