@@ -14,9 +14,7 @@ struct table_row {
 };
 
 struct table {
-	struct {
-		VEC_FIELDS(struct table_row *); /* owned; one that goes makes way for the last */
-	} rows;
+	VEC_OF(struct table_row *) rows; /* owned; one that goes makes way for the last */
 	struct map by_name;
 	uint32_t mark;
 	/* It is not in the table any more: ends it and frees it. */

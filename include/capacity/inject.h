@@ -97,21 +97,13 @@ struct injecting {
 	struct ailments *ailments; /* borrowed: what ails a GPU says nothing of its node */
 	struct inject_rules rules;
 	struct arena rules_arena;
-	struct {
-		VEC_FIELDS(struct inject_memo);
-	} memos;
+	VEC_OF(struct inject_memo) memos;
 	/* the step's scratch */
 	struct arena arena;
-	struct {
-		VEC_FIELDS(struct inject_node);
-	} nodes;	  /* beside the snapshot's */
-	uint32_t resting; /* so many of them rest */
-	struct {
-		VEC_FIELDS(struct inject_proof);
-	} proofs;
-	struct {
-		VEC_FIELDS(struct inject_probe);
-	} probes;
+	VEC_OF(struct inject_node) nodes; /* beside the snapshot's */
+	uint32_t resting;		  /* so many of them rest */
+	VEC_OF(struct inject_proof) proofs;
+	VEC_OF(struct inject_probe) probes;
 	uint32_t popular[INJECT_FORMS]; /* how often it is proven */
 };
 

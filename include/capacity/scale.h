@@ -51,22 +51,16 @@ struct scale {
 		});
 	} rests;
 	/* of this step: what is needed, and since when a group's first pod waits */
-	struct {
-		VEC_FIELDS(struct scale_bin);
-	} bins;
+	VEC_OF(struct scale_bin) bins;
 	struct {
 		VEC_FIELDS(struct scale_asked {
 			uint64_t key;
 			int64_t since;
 		});
 	} asked;
-	struct {
-		VEC_FIELDS(struct standin);
-	} standins;
+	VEC_OF(struct standin) standins;
 	/* of this step: those that the world has; borrowed */
-	struct {
-		VEC_FIELDS(const struct world_pod *);
-	} there;
+	VEC_OF(const struct world_pod *) there;
 };
 
 /* In the snapshot: who stands in for others is no obstacle to them. */

@@ -29,13 +29,9 @@ struct gpu_avoidance {
 struct gpu_avoidances {
 	struct picture *picture; /* borrowed, as are these */
 	const struct companies *companies;
-	struct {
-		VEC_FIELDS(struct gpu_avoidance);
-	} items;
+	VEC_OF(struct gpu_avoidance) items;
 	/* of the look that is made: places in the snapshot */
-	struct {
-		VEC_FIELDS(uint32_t);
-	} hidden;
+	VEC_OF(uint32_t) hidden;
 };
 
 void avoidances_finish(struct gpu_avoidances *all); /* it is empty then, and may be used on */

@@ -22,28 +22,20 @@ struct needs {
 	struct picture *picture; /* borrowed, as are these */
 	const struct gpu_avoidances *avoidances;
 	struct arena arena; /* of the snapshot's `promised`, and of guests */
-	struct {
-		VEC_FIELDS(struct guest);
-	} guests;
-	struct {
-		VEC_FIELDS(const char *); /* borrowed; NULL: all of them */
-	} spaces;			  /* the namespaces whose pods are guests */
-	struct {
-		VEC_FIELDS(uint32_t);
-	} apart_guests; /* of the guests: those who keep others off by anti-affinity */
+	VEC_OF(struct guest) guests;
+	VEC_OF(const char *)
+	spaces; /* borrowed; NULL: all of them */ /* the namespaces whose pods are guests */
+	VEC_OF(uint32_t)
+	apart_guests; /* of the guests: those who keep others off by anti-affinity */
 	struct zoning zonings[ZONINGS_MAX];
 	uint32_t next_zoning;
 	/* scratch of one request */
 	struct {
 		VEC_FIELDS(uint32_t);
 	} counts, here;
-	struct {
-		VEC_FIELDS(const char *);
-	} values;
-	struct {
-		VEC_FIELDS(struct pair); /* a label, and a value of it */
-	} places;
-	uint32_t apart; /* how many requests were marked */
+	VEC_OF(const char *) values;
+	VEC_OF(struct pair) places; /* a label, and a value of it */
+	uint32_t apart;		    /* how many requests were marked */
 };
 
 /* needs.c: the snapshot's part that depends on who waits; after rank_waiters */

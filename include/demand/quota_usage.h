@@ -14,9 +14,7 @@ struct quota_view {
 
 struct quotas {
 	struct picture *picture; /* borrowed */
-	struct {
-		VEC_FIELDS(int64_t);
-	} used; /* beside the world's quotas: thousandths of a GPU */
+	VEC_OF(int64_t) used;	 /* beside the world's quotas: thousandths of a GPU */
 };
 
 void quotas_begin(struct quotas *quotas);

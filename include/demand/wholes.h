@@ -60,16 +60,10 @@ struct wholes {
 	int64_t told_at;  /* when the last event was asked for; 0: never */
 
 	/* the step's scratch */
-	struct {
-		VEC_FIELDS(struct whole *);
-	} ranked;
-	size_t next; /* of ranked: those before were looked at */
-	struct {
-		VEC_FIELDS(struct keeper); /* by number, counted from 1 */
-	} keepers;
-	struct {
-		VEC_FIELDS(struct whole_room); /* by node */
-	} rooms;
+	VEC_OF(struct whole *) ranked;
+	size_t next;			 /* of ranked: those before were looked at */
+	VEC_OF(struct keeper) keepers;	 /* by number, counted from 1 */
+	VEC_OF(struct whole_room) rooms; /* by node */
 	bool rooms_begun, rooms_known, guests_known;
 	uint32_t drained;  /* nodes that get no new shares */
 	uint32_t looks;	   /* for such a node */

@@ -13,9 +13,8 @@ struct node;
 struct zoning {
 	struct str key; /* what was asked, as bytes */
 	uint64_t step;	/* of which it is */
-	struct {
-		VEC_FIELDS(uint32_t);
-	} of; /* beside the world's nodes: the number of its value; WORLD_NONE: it does not count */
+	VEC_OF(uint32_t)
+	of; /* beside the world's nodes: the number of its value; WORLD_NONE: it does not count */
 	uint32_t count; /* values */
 };
 #define ZONINGS_MAX 16

@@ -74,15 +74,9 @@ struct evictions {
 	struct {
 		KEYED_FIELDS(struct eviction);
 	} items;
-	struct {
-		VEC_FIELDS(int64_t);
-	} sent; /* when, in the last minute */
-	struct {
-		VEC_FIELDS(struct stuck);
-	} stuck;
-	struct {
-		VEC_FIELDS(struct recycled);
-	} recycled;
+	VEC_OF(int64_t) sent; /* when, in the last minute */
+	VEC_OF(struct stuck) stuck;
+	VEC_OF(struct recycled) recycled;
 	struct jobs jobs;
 	bool reached; /* C3: the API server reaches the webhook */
 	bool unsure;  /* the same: nobody knows, for a policy refuses whoever would tell */

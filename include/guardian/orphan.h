@@ -22,9 +22,7 @@ struct orphan {
 			  -1: that is not so yet */
 	int64_t retry_at; /* not searched for before */
 	struct backoff backoff;
-	struct {
-		VEC_FIELDS(char *); /* owned; uids of the tenants that were told */
-	} told;
+	VEC_OF(char *) told; /* owned; uids of the tenants that were told */
 	uint64_t seen;
 	bool amiss;	/* a capacity pod of the other mode had it */
 	bool asked_mps; /* the mode of those that were last asked for */
@@ -59,12 +57,9 @@ struct orphans {
 		KEYED_FIELDS(struct orphan);
 	} items; /* by uuid and node: a UUID names a GPU of its node alone */
 	/* the step's scratch */
-	struct {
-		VEC_FIELDS(struct stranded);
-	} stranded;
-	struct {
-		VEC_FIELDS(struct search);
-	} searches;	    /* beside the snapshot's nodes; empty where there is no orphan */
+	VEC_OF(struct stranded) stranded;
+	VEC_OF(struct search)
+	searches;	    /* beside the snapshot's nodes; empty where there is no orphan */
 	struct map outside; /* by UUID and node, to holders that are not in the snapshot */
 };
 

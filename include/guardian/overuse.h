@@ -109,13 +109,9 @@ struct overuses {
 	} failures;
 	struct {
 		KEYED_FIELDS(struct remark);
-	} remarks; /* of the last minute */
-	struct {
-		VEC_FIELDS(uint32_t);
-	} here; /* scratch: places in `items` of those of the node that is judged */
-	struct {
-		VEC_FIELDS(uint32_t);
-	} crowded; /* the same of crowds */
+	} remarks;	       /* of the last minute */
+	VEC_OF(uint32_t) here; /* scratch: places in `items` of those of the node that is judged */
+	VEC_OF(uint32_t) crowded; /* the same of crowds */
 	int64_t next_at;
 	struct overuse_pass pass;
 };

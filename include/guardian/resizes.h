@@ -41,9 +41,7 @@ struct resizes {
 	uint32_t awake; /* so many of the first are looked at in each step; the rest have it */
 	/* of this step: tenants of whom the books differ, by pod slot; one of several GPUs may
 	 * stand here more than once */
-	struct {
-		VEC_FIELDS(uint32_t);
-	} behind;
+	VEC_OF(uint32_t) behind;
 	/* of this step: entries to be written anew */
 	struct {
 		VEC_FIELDS(struct resized {

@@ -31,9 +31,7 @@ struct doc {
 	json_t *root;	  /* owned; NULL when the text was empty */
 	const char *name; /* in the arena */
 	struct arena arena;
-	struct {
-		VEC_FIELDS(struct doc_place);
-	} places;
+	VEC_OF(struct doc_place) places;
 };
 
 /* `name` is how messages call the text: a file's name. *ret_doc is filled only on success. */

@@ -42,20 +42,14 @@ struct book {
 	const struct step_time *time; /* borrowed, as all of these */
 	struct world *world;
 	struct rng *rng;
-	struct {
-		VEC_FIELDS(struct waiter *); /* owned */
-	} waiters;
+	VEC_OF(struct waiter *) waiters; /* owned */
 	struct map waiters_by_uid;
-	struct {
-		VEC_FIELDS(struct waiter *); /* borrowed; NULL: not known */
-	} waiter_by_slot;		     /* beside the world's pods */
-	struct {
-		VEC_FIELDS(struct holder *); /* owned */
-	} holders;
+	VEC_OF(struct waiter *)
+	waiter_by_slot; /* borrowed; NULL: not known */ /* beside the world's pods */
+	VEC_OF(struct holder *) holders;		/* owned */
 	struct map holders_by_name;
-	struct {
-		VEC_FIELDS(struct holder *); /* borrowed; NULL: not known */
-	} holder_by_place;		     /* beside the world's capacity pods */
+	VEC_OF(struct holder *)
+	holder_by_place; /* borrowed; NULL: not known */ /* beside the world's capacity pods */
 	struct flights flights;
 	struct {
 		KEYED_FIELDS(struct node_memo);

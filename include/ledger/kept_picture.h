@@ -30,9 +30,7 @@ struct kept_node {
 };
 
 struct kept {
-	struct {
-		VEC_FIELDS(struct kept_node);
-	} nodes; /* beside the world's */
+	VEC_OF(struct kept_node) nodes; /* beside the world's */
 	/* the rest by the slots of pods, where nothing else is said */
 	uint64_t last;		    /* the step whose picture was made last; 0: there is none */
 	uint64_t policies, rules;   /* the world's version of policies, and what they say */

@@ -35,9 +35,7 @@ struct group {
 	bool unreadable; /* somebody wrote what is no number */
 	/* Capacity pods, by their uids' hashes, whose entries for it count as dead until none is
 	 * left. An entry that comes later, by another who leads, is not among them. */
-	struct {
-		VEC_FIELDS(uint64_t);
-	} gives;
+	VEC_OF(uint64_t) gives;
 	/* the first step that saw fewer entries than it needs; 0: none or all. Milliseconds */
 	int64_t partial_since;
 	/* On which capacity pods, as one number: in step `granted_step`, and when that began. Who
@@ -88,9 +86,7 @@ struct waiter {
 	uint64_t ranked;   /* the step in which it last had a rank, 0: none */
 	uint32_t rank;	   /* that one */
 	uint32_t pod_slot; /* its place in waiter_by_slot, if it is there */
-	struct {
-		VEC_FIELDS(struct landing);
-	} landings;
+	VEC_OF(struct landing) landings;
 	/* the ledger entry that already gives it a share, found in step `granted_step` */
 	struct holder *granted_by;
 	uint32_t granted_index;

@@ -46,27 +46,18 @@ struct picture {
 	struct book *book;
 	struct runtime *runtime;
 	struct snapshot snap;
-	uint32_t searches;  /* for a GPU */
-	size_t looked_at;   /* GPUs, nodes and guests, by the decision that runs */
-	uint32_t forgotten; /* tenants that run and that no ledger counts */
-	struct {
-		VEC_FIELDS(struct snap_gpu);
-	} snap_gpus; /* beside snap.gpus */
-	struct {
-		VEC_FIELDS(uint32_t);
-	} snap_nodes; /* world index of each snapshot node */
-	struct {
-		VEC_FIELDS(uint32_t);
-	} node_to_snap; /* world index to snapshot index */
-	struct {
-		VEC_FIELDS(int64_t);
-	} told_mib;		 /* beside snap.nodes: the most that a GPU told there, 0: none */
-	struct map gpus_by_uuid; /* of this step, to places in snap_gpus */
-	struct bits counted;	 /* slots of pods: a ledger counted it in this step */
+	uint32_t searches;		   /* for a GPU */
+	size_t looked_at;		   /* GPUs, nodes and guests, by the decision that runs */
+	uint32_t forgotten;		   /* tenants that run and that no ledger counts */
+	VEC_OF(struct snap_gpu) snap_gpus; /* beside snap.gpus */
+	VEC_OF(uint32_t) snap_nodes;	   /* world index of each snapshot node */
+	VEC_OF(uint32_t) node_to_snap;	   /* world index to snapshot index */
+	VEC_OF(int64_t) told_mib; /* beside snap.nodes: the most that a GPU told there, 0: none */
+	struct map gpus_by_uuid;  /* of this step, to places in snap_gpus */
+	struct bits counted;	  /* slots of pods: a ledger counted it in this step */
 	struct kept kept;
-	struct {
-		VEC_FIELDS(uint32_t);
-	} unsettled; /* indexes of the world's tenants, but for those that run as a ledger says */
+	VEC_OF(uint32_t)
+	unsettled; /* indexes of the world's tenants, but for those that run as a ledger says */
 };
 
 struct chosen {

@@ -119,9 +119,7 @@ struct action {
 
 struct plan {
 	struct arena arena;
-	struct {
-		VEC_FIELDS(struct action);
-	} actions;
+	VEC_OF(struct action) actions;
 	bool unfinished; /* the budget ran out: step again */
 };
 

@@ -28,9 +28,7 @@ struct stranger {
 };
 
 struct strangers {
-	struct {
-		VEC_FIELDS(struct stranger);
-	} kinds;
+	VEC_OF(struct stranger) kinds;
 	struct stranger_sum rest, next_rest;   /* of kinds that are too many */
 	struct stranger_sum alone, next_alone; /* of pods that nobody controls */
 };

@@ -88,21 +88,11 @@ struct place_gpu {
 struct place_index;
 struct snapshot {
 	struct place_index *index; /* owned; NULL: there never was one */
-	struct {
-		VEC_FIELDS(struct place_node);
-	} nodes;
-	struct {
-		VEC_FIELDS(struct place_gpu);
-	} gpus;
-	struct {
-		VEC_FIELDS(struct amount); /* names borrowed */
-	} others;
-	struct {
-		VEC_FIELDS(struct place_port);
-	} promised;
-	struct {
-		VEC_FIELDS(struct place_keep);
-	} keeps;
+	VEC_OF(struct place_node) nodes;
+	VEC_OF(struct place_gpu) gpus;
+	VEC_OF(struct amount) others; /* names borrowed */
+	VEC_OF(struct place_port) promised;
+	VEC_OF(struct place_keep) keeps;
 };
 
 struct place_request {

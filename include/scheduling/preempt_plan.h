@@ -37,9 +37,7 @@ struct tenant_list {
 
 /* Scratch of one look; owned by the engine. */
 struct preempt_search {
-	struct {
-		VEC_FIELDS(struct candidate_gpu); /* by node */
-	} candidates;
+	VEC_OF(struct candidate_gpu) candidates; /* by node */
 	struct tenant_list pods, chosen;
 };
 

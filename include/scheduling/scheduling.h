@@ -25,11 +25,9 @@ struct scheduling {
 	struct injecting *inject;
 	struct scale *scale;
 	const struct openings *openings;
-	uint32_t budget; /* units of work of this step */
-	uint32_t resume; /* ranks handled by an unfinished step */
-	struct {
-		VEC_FIELDS(struct chosen);
-	} chosen; /* in this step */
+	uint32_t budget;	      /* units of work of this step */
+	uint32_t resume;	      /* ranks handled by an unfinished step */
+	VEC_OF(struct chosen) chosen; /* in this step */
 };
 
 #endif

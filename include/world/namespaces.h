@@ -14,10 +14,8 @@ struct world_namespace {
 	struct table_row row;
 	struct arena arena;
 	struct namespace noun;
-	uint32_t gpu_limits; /* LimitRanges here that limit nvidia.com/gpu */
-	struct {
-		VEC_FIELDS(struct world_quota *);
-	} quotas; /* those here that bound GPUs */
+	uint32_t gpu_limits;		     /* LimitRanges here that limit nvidia.com/gpu */
+	VEC_OF(struct world_quota *) quotas; /* those here that bound GPUs */
 	bool known;
 };
 

@@ -13,12 +13,8 @@ struct world_state;
 
 /* What pods take of a node beside CPU, memory, slots and GPUs; in no particular order. */
 struct world_uses {
-	struct {
-		VEC_FIELDS(struct amount); /* names are interned, each once */
-	} amounts;
-	struct {
-		VEC_FIELDS(struct host_port); /* texts are interned */
-	} ports;
+	VEC_OF(struct amount) amounts;	/* names are interned, each once */
+	VEC_OF(struct host_port) ports; /* texts are interned */
 };
 
 /* Some pods of the world, by their slots. */

@@ -39,11 +39,9 @@ struct relay {
 	char *listen, *to; /* owned */
 	int fd;		   /* owned; -1: none */
 	bool bound;
-	bool away;	     /* the other side could not be reached, and that was said */
-	struct watch *watch; /* owned */
-	struct {
-		VEC_FIELDS(struct visit *);
-	} visits; /* owned */
+	bool away;		       /* the other side could not be reached, and that was said */
+	struct watch *watch;	       /* owned */
+	VEC_OF(struct visit *) visits; /* owned */
 };
 
 /* --- a visit ---------------------------------------------------------------------------------- */

@@ -78,9 +78,7 @@ struct controller {
 	const char *scheduler_list[16];
 	uint32_t scheduler_count;
 
-	struct {
-		VEC_FIELDS(bool); /* by node: is it among the metrics of unhealthy GPUs? */
-	} unhealthy_shown;
+	VEC_OF(bool) unhealthy_shown; /* by node: is it among the metrics of unhealthy GPUs? */
 	enum controller_ending ending;
 	int64_t ending_by; /* when the next stage of it begins at the latest */
 	bool drained;	   /* every review is answered */

@@ -34,9 +34,7 @@ struct zones {
 	const struct world *world;
 	struct around *around;
 	struct events *events;
-	struct {
-		VEC_FIELDS(struct record);
-	} records;
+	VEC_OF(struct record) records;
 	uint64_t look;
 	int64_t look_at;
 };

@@ -41,9 +41,7 @@ struct around {
 	struct around_item *placed[CHAINS];
 	struct watched scalers, scaled_objects, budgets;
 	size_t bytes;
-	struct {
-		VEC_FIELDS(struct around_zone);
-	} zones;
+	VEC_OF(struct around_zone) zones;
 };
 
 static struct watched *watched_of(struct around *a, enum kind kind)

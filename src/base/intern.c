@@ -13,12 +13,8 @@ struct word {
 
 struct intern {
 	struct map index;
-	struct {
-		VEC_FIELDS(struct word *); /* owned; NULL where free */
-	} words;
-	struct {
-		VEC_FIELDS(uint32_t);
-	} free_slots;
+	VEC_OF(struct word *) words; /* owned; NULL where free */
+	VEC_OF(uint32_t) free_slots;
 };
 
 static bool word_same(const void *owner, uint32_t slot, const void *key)

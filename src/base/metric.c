@@ -22,18 +22,12 @@ struct family {
 	char *name; /* owned */
 	char *help; /* owned */
 	enum metric_type type;
-	struct {
-		VEC_FIELDS(uint32_t);
-	} series;
+	VEC_OF(uint32_t) series;
 };
 
 struct metric_registry {
-	struct {
-		VEC_FIELDS(struct family);
-	} families;
-	struct {
-		VEC_FIELDS(struct metric *); /* owned */
-	} series;
+	VEC_OF(struct family) families;
+	VEC_OF(struct metric *) series; /* owned */
 	struct map index;
 };
 

@@ -31,11 +31,9 @@ struct signer {
 	struct kube *kube;    /* borrowed */
 	const char *agent_ns; /* borrowed */
 	uint64_t seed;
-	struct reflector *reflector; /* owned; NULL: it does not lead */
-	struct {
-		VEC_FIELDS(struct waiting *); /* owned; the first is next */
-	} waiting;
-	bool missed;	     /* there was no room for one */
+	struct reflector *reflector;	  /* owned; NULL: it does not lead */
+	VEC_OF(struct waiting *) waiting; /* owned; the first is next */
+	bool missed;			  /* there was no room for one */
 	struct waiting *now; /* owned; what is worked at, and is not in the list; NULL: nothing */
 	char *cert;	     /* owned: of that one, once signed */
 	enum signer_write write; /* of that one: under way */

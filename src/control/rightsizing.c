@@ -76,7 +76,8 @@ static void ask_for_resizes(struct rightsizing *z)
 	size_t count = 0;
 	const struct resize_request *requests = sizer_resize_requests(z->sizer, &count);
 	for (size_t i = 0; i < count; i++) {
-		struct change c = {.type = requests[i].away_ms != 0 ? CHANGE_AVOID_GPU : CHANGE_SHARE,
+		struct change c = {
+			.type = requests[i].away_ms != 0 ? CHANGE_AVOID_GPU : CHANGE_SHARE,
 			.kind = KIND_POD,
 			.uid = requests[i].uid,
 			.for_ms = requests[i].away_ms,

@@ -28,13 +28,9 @@ struct member {
 };
 
 struct pools {
-	uint64_t version; /* of the nodes; 0: there are none */
-	struct {
-		VEC_FIELDS(struct member);
-	} members; /* beside the world's nodes */
-	struct {
-		VEC_FIELDS(struct pool);
-	} items;
+	uint64_t version;	       /* of the nodes; 0: there are none */
+	VEC_OF(struct member) members; /* beside the world's nodes */
+	VEC_OF(struct pool) items;
 	struct map by_hash;
 };
 

@@ -22,18 +22,12 @@ struct told_pod {
 struct policies_pass {
 	bool running;
 	int64_t started_at;
-	uint32_t at; /* next slot of the world's pods */
-	struct {
-		VEC_FIELDS(struct policy_tally);
-	} cells; /* of each policy that there was when the pass began */
-	struct {
-		VEC_FIELDS(uint64_t); /* hashes of workloads met; none between passes */
-	} met;
+	uint32_t at;			   /* next slot of the world's pods */
+	VEC_OF(struct policy_tally) cells; /* of each policy that there was when the pass began */
+	VEC_OF(uint64_t) met;		   /* hashes of workloads met; none between passes */
 	struct map met_index;
 	struct arena arena;
-	struct {
-		VEC_FIELDS(struct told_pod);
-	} told;
+	VEC_OF(struct told_pod) told;
 	struct map told_index;
 	int64_t asked_at;
 };

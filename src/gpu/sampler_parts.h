@@ -15,24 +15,22 @@
 struct device {
 	struct gpu_device told; /* its identity, as it was last */
 	char pci_bus_id[32];
-	uint32_t index;	      /* of NVML, at the look before */
-	void *handle;	      /* by which its XIDs come; NULL: they do not */
-	bool heard;	      /* they did once */
-	bool lost;	      /* it was, at the look before */
-	uint64_t use_us;      /* NVML's time of the newest row of use that was taken */
-	int64_t use_asked_us; /* monotonic: when that was; 0: never */
-	int64_t offset_us;    /* of the wall's clock to the monotonic one, then */
-	struct {
-		VEC_FIELDS(struct gpu_process);
-	} used;			  /* what the processes used when it was read last; by pid */
-	bool process_use;	  /* it could be */
-	int64_t samples_asked_us; /* monotonic: when its own use was read; 0: never */
-	uint64_t samples_us;	  /* NVML's time of the newest sample */
-	int64_t mean;		  /* of them, as it was told last */
-	int64_t gpm[GPM_FIGURES]; /* as they were read last */
-	void *before, *after;	  /* owned, GPM's samples; NULL: none */
-	int64_t before_ms;	  /* monotonic: when `before` was taken; 0: it is empty */
-	int32_t xid, ill_xid;	  /* the last one; the last one that is not the program's own */
+	uint32_t index;			 /* of NVML, at the look before */
+	void *handle;			 /* by which its XIDs come; NULL: they do not */
+	bool heard;			 /* they did once */
+	bool lost;			 /* it was, at the look before */
+	uint64_t use_us;		 /* NVML's time of the newest row of use that was taken */
+	int64_t use_asked_us;		 /* monotonic: when that was; 0: never */
+	int64_t offset_us;		 /* of the wall's clock to the monotonic one, then */
+	VEC_OF(struct gpu_process) used; /* what the processes used when it was read last; by pid */
+	bool process_use;		 /* it could be */
+	int64_t samples_asked_us;	 /* monotonic: when its own use was read; 0: never */
+	uint64_t samples_us;		 /* NVML's time of the newest sample */
+	int64_t mean;			 /* of them, as it was told last */
+	int64_t gpm[GPM_FIGURES];	 /* as they were read last */
+	void *before, *after;		 /* owned, GPM's samples; NULL: none */
+	int64_t before_ms;		 /* monotonic: when `before` was taken; 0: it is empty */
+	int32_t xid, ill_xid; /* the last one; the last one that is not the program's own */
 };
 
 struct sampler {
@@ -50,9 +48,7 @@ struct sampler {
 	void (*on_device)(void *data, uint32_t index); /* or NULL */
 	void *data;				       /* of on_device */
 	uint64_t left_out;			       /* a bit for each index */
-	struct {
-		VEC_FIELDS(unsigned char);
-	} rows; /* for lists of NVML's structs */
+	VEC_OF(unsigned char) rows;		       /* for lists of NVML's structs */
 };
 
 /* One device in one look. */

@@ -36,9 +36,7 @@ struct loop {
 	ev_prepare before_sleep;
 	ev_check after_sleep;
 	ev_timer alarm; /* the one timer that libev knows: the end of the next sleep */
-	struct {
-		VEC_FIELDS(struct loop_timer *);
-	} timers; /* a binary heap, the earliest first; borrowed */
+	VEC_OF(struct loop_timer *) timers; /* a binary heap, the earliest first; borrowed */
 	struct deferred_list later;
 	struct deferred_list running; /* the batch being served */
 	struct deferred_list hooks;

@@ -87,10 +87,8 @@ struct poller {
 	uint32_t trust;
 	int connections_max;
 	struct poller_calls calls[POLLER_DONE + 1]; /* by their state */
-	struct {
-		VEC_FIELDS(struct poller_conn *); /* owned */
-	} conns;
-	struct map idle_by_key; /* slots in conns */
+	VEC_OF(struct poller_conn *) conns;	    /* owned */
+	struct map idle_by_key;			    /* slots in conns */
 	struct {
 		LIST_FIELDS(struct poller_conn);
 	} idle, steps; /* borrowed: those that wait; those whose handshake can go on */

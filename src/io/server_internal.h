@@ -54,9 +54,7 @@ struct server {
 	int port;
 	ev_io acceptor;
 	struct loop_timer accept_again; /* after the process ran out of descriptors */
-	struct {
-		VEC_FIELDS(struct route);
-	} routes;
+	VEC_OF(struct route) routes;
 	struct {
 		LIST_FIELDS(struct conn);
 	} conns; /* owned */

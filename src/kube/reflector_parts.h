@@ -51,9 +51,7 @@ struct reflector {
 	bool synced;
 	bool stale;
 	/* those that could not be read, by their names: each is heard of when it goes */
-	struct {
-		VEC_FIELDS(uint64_t);
-	} unread;
+	VEC_OF(uint64_t) unread;
 	bool missed;	   /* something could not be read since the last picture began */
 	int64_t missed_ms; /* and when that was first */
 

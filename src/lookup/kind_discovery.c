@@ -25,10 +25,8 @@ struct row {
 
 struct kinds {
 	struct kube *kube;
-	struct {
-		VEC_FIELDS(struct row *); /* owned */
-	} rows;
-	uint64_t call; /* of `asking`; 0: none is under way */
+	VEC_OF(struct row *) rows; /* owned */
+	uint64_t call;		   /* of `asking`; 0: none is under way */
 	struct row *asking;
 	bool news;
 };

@@ -37,14 +37,11 @@ struct owners {
 	struct kube *kube;
 	struct kinds *kinds; /* owned */
 	struct owner_port port, known;
-	struct {
-		VEC_FIELDS(struct record *); /* owned */
-	} records;
+	VEC_OF(struct record *) records; /* owned */
 	struct map by_name;
 	struct tally spaces; /* objects that are known, by namespace */
-	struct {
-		VEC_FIELDS(struct arena);
-	} former; /* of what was handed out and is not known any more: until the next step */
+	VEC_OF(struct arena)
+	former; /* of what was handed out and is not known any more: until the next step */
 	uint64_t version;
 	uint32_t in_flight;
 	int64_t tokens_ms, filled_at, sweep_at, deadline;

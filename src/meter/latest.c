@@ -36,11 +36,9 @@ struct node_record {
 
 struct latest {
 	struct latest_config config;
-	struct intern *texts; /* owned */
-	struct slab records;  /* of pods */
-	struct {
-		VEC_FIELDS(struct record *); /* owned */
-	} pods;
+	struct intern *texts;	      /* owned */
+	struct slab records;	      /* of pods */
+	VEC_OF(struct record *) pods; /* owned */
 	struct map by_name;
 	struct table nodes; /* those that have pods */
 	uint32_t round;

@@ -35,9 +35,7 @@ struct prometheus {
 	bool in_round;
 	enum prometheus_part part; /* of the questions about one batch */
 	/* the past, the oldest first */
-	struct {
-		VEC_FIELDS(struct history *); /* owned */
-	} waiting;
+	VEC_OF(struct history *) waiting; /* owned */
 	uint64_t last_id;
 	bool history_next; /* they take turns */
 };

@@ -34,9 +34,7 @@ struct gpu {
 	int64_t since_ms; /* expected */
 	bool expected, answered;
 	int failures; /* looks in a row */
-	struct {
-		VEC_FIELDS(struct doom);
-	} doomed;
+	VEC_OF(struct doom) doomed;
 	struct mps_pids ended; /* processes whose contexts were ended, while they are clients */
 	/* The look under way. */
 	struct mps_ask *call; /* owned; NULL: none */
@@ -51,9 +49,7 @@ struct gpu {
 
 struct mps_fleet {
 	struct mps_fleet_options o;
-	struct {
-		VEC_FIELDS(struct gpu *);
-	} gpus; /* owned */
+	VEC_OF(struct gpu *) gpus; /* owned */
 };
 
 static void gpu_on_reply(void *data, struct view reply, const struct fault *fault);

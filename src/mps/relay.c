@@ -36,11 +36,9 @@ struct visit {
 struct mps_relay {
 	struct mps_relay_options o;
 	struct mps_folder folder;
-	int base, fd;	     /* owned: the directory and the socket; -1: none */
-	struct watch *watch; /* owned */
-	struct {
-		VEC_FIELDS(struct visit *);
-	} visits; /* owned */
+	int base, fd;		       /* owned: the directory and the socket; -1: none */
+	struct watch *watch;	       /* owned */
+	VEC_OF(struct visit *) visits; /* owned */
 	struct str environment;
 };
 

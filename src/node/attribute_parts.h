@@ -32,9 +32,7 @@ struct work {
 	const struct node_pods *pods;
 	struct arena *arena;
 	struct usage *usage;
-	struct {
-		VEC_FIELDS(struct entry);
-	} entries;
+	VEC_OF(struct entry) entries;
 };
 
 /* A pod may use a device. */

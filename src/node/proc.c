@@ -19,14 +19,10 @@ struct known {
 };
 
 struct procs {
-	char *root; /* owned */
-	char *text; /* owned: CGROUP_BYTES_MAX */
-	struct {
-		VEC_FIELDS(struct known);
-	} known; /* by pid: who was in a pod the last time */
-	struct {
-		VEC_FIELDS(uint32_t);
-	} gone; /* by pid: who was not there */
+	char *root;		    /* owned */
+	char *text;		    /* owned: CGROUP_BYTES_MAX */
+	VEC_OF(struct known) known; /* by pid: who was in a pod the last time */
+	VEC_OF(uint32_t) gone;	    /* by pid: who was not there */
 	int64_t ticks_per_s;
 	bool host_pid_missing;
 };

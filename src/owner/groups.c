@@ -13,9 +13,7 @@
 
 struct groups {
 	struct table all;
-	struct {
-		VEC_FIELDS(struct group *);
-	} ranked; /* the same */
+	VEC_OF(struct group *) ranked; /* the same */
 	uint64_t version;
 };
 

@@ -41,22 +41,16 @@ struct leaves {
 
 struct place_index {
 	bool built, knows_misses, knows_opens, knows_spread;
-	struct {
-		VEC_FIELDS(struct size_class);
-	} classes;			 /* by company, then size */
-	struct leaves fit, spread, miss; /* by GPU */
-	struct {
-		VEC_FIELDS(uint64_t);
-	} company;	    /* by GPU: under which it is in a tree */
-	struct leaves open; /* by node */
+	VEC_OF(struct size_class) classes; /* by company, then size */
+	struct leaves fit, spread, miss;   /* by GPU */
+	VEC_OF(uint64_t) company;	   /* by GPU: under which it is in a tree */
+	struct leaves open;		   /* by node */
 	uint32_t miss_root, open_root;
 	struct numbers rank;	  /* by node: its place among all names */
 	struct numbers first_gpu; /* by node; TREE_NONE: it has none */
 	struct numbers next_gpu;  /* by GPU: another one of its node */
 	struct numbers sorted, spine;
-	struct {
-		VEC_FIELDS(struct shape);
-	} shapes;
+	VEC_OF(struct shape) shapes;
 };
 
 /* The same verdicts as the walks', found without looking at what cannot fit. */

@@ -59,9 +59,7 @@ struct report {
 	struct works works;
 	bool works_known, pods_known, nodes_known, looked;
 	const char *pods_limit, *works_limit; /* NULL: all namespaces */
-	struct {
-		VEC_FIELDS(const char *);
-	} gaps;
+	VEC_OF(const char *) gaps;
 };
 
 #endif

@@ -37,19 +37,11 @@ struct sync_state {
 
 struct world {
 	struct intern *words;
-	struct {
-		VEC_FIELDS(struct world_pod *); /* owned, NULL where free */
-	} pods;
-	struct {
-		VEC_FIELDS(uint32_t);
-	} free_pods;
-	struct slab records; /* of pods, and of what they take */
-	struct {
-		VEC_FIELDS(struct world_takes *); /* owned, NULL where free */
-	} takes;
-	struct {
-		VEC_FIELDS(uint32_t);
-	} free_takes;
+	VEC_OF(struct world_pod *) pods; /* owned, NULL where free */
+	VEC_OF(uint32_t) free_pods;
+	struct slab records;		    /* of pods, and of what they take */
+	VEC_OF(struct world_takes *) takes; /* owned, NULL where free */
+	VEC_OF(uint32_t) free_takes;
 	struct map takes_same;
 	struct map pods_by_name;
 	size_t pod_count;
@@ -60,23 +52,19 @@ struct world {
 	struct map gpu_by_uid; /* to slots of pods */
 	struct bits changed;   /* slots, as world_changed_pods has it */
 	uint64_t policies_version;
-	struct table departed; /* struct world_departed, by uid */
-	struct table missed;   /* struct missed */
-	struct {
-		VEC_FIELDS(struct world_node *); /* owned */
-	} nodes;
+	struct table departed;		   /* struct world_departed, by uid */
+	struct table missed;		   /* struct missed */
+	VEC_OF(struct world_node *) nodes; /* owned */
 	struct map nodes_by_name;
-	struct table policies; /* struct world_policy */
-	struct {
-		VEC_FIELDS(const struct policy *); /* borrowed, one for each of policies */
-	} policy_views;
-	struct table namespaces; /* struct world_namespace; none goes */
-	struct table ranges;	 /* only those that limit GPUs; their texts are interned */
-	struct table quotas;	 /* struct world_quota; only those that bound GPUs */
-	struct table slices;	 /* struct world_slice */
-	struct table claims;	 /* struct world_claim */
-	struct tally spaces;	 /* by namespace: bytes of large pods before they are squeezed */
-	size_t cut_pods;	 /* GPU pods of which something was left out */
+	struct table policies;			    /* struct world_policy */
+	VEC_OF(const struct policy *) policy_views; /* borrowed, one for each of policies */
+	struct table namespaces;		    /* struct world_namespace; none goes */
+	struct table ranges; /* only those that limit GPUs; their texts are interned */
+	struct table quotas; /* struct world_quota; only those that bound GPUs */
+	struct table slices; /* struct world_slice */
+	struct table claims; /* struct world_claim */
+	struct tally spaces; /* by namespace: bytes of large pods before they are squeezed */
+	size_t cut_pods;     /* GPU pods of which something was left out */
 	/* struct sighting; apart from namespaces: these are no part of what is saved */
 	struct table sightings;
 	uint32_t claims_unused; /* entries that nobody names any more */
