@@ -52,6 +52,22 @@ static const char *granted(struct bed *b)
 	return names;
 }
 
+/* It needs nothing of a node but its GPU. */
+static void tell_undemanding(struct bed *b, const char *name, const char *share)
+{
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, share}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = name,
+		.uid = name,
+		.labels = {label, 1},
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = 1};
+	tell_pod(b, &p);
+}
+
 Test(landing, a_share_that_may_land_counts_on_whoever_holds_the_gpu)
 {
 	struct bed b = bed_with_entry("0.5", 500);
@@ -124,7 +140,28 @@ Test(landing, what_may_land_does_not_stand_in_the_way_of_its_own_tenant)
 	bed_finish(&b);
 }
 
-/* The same process leads again: what it sent before is still on its way. */
+/* Somebody else has taken the CPU that it needs. */
+Test(landing, one_whose_tenant_finds_no_place_counts_all_the_same)
+{
+	struct bed b = bed_with_entry("0.5", 500);
+	struct node n = {.name = "n0",
+		.ready = true,
+		.cpu_milli = 5,
+		.mem_bytes = (int64_t)1 << 40,
+		.pod_slots = 110,
+		.gpus = 1};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
+	place(&b, FAULT_TRANSIENT, true);
+	change_hands(&b);
+	engine_observe(b.e, &set);
+	tell_undemanding(&b, "x", "0.7");
+	b.now += 6000;
+	cr_expect_str_eq(granted(&b), "", "w was looked at before x, and may run there by now");
+	tell_undemanding(&b, "y", "0.5");
+	cr_expect_str_eq(granted(&b), "y");
+	bed_finish(&b);
+}
+
 /* Another leader's, sent for a capacity pod that is gone: it shows when its share was promised. */
 Test(landing, one_of_another_leader_comes_before_what_was_promised)
 {
@@ -173,6 +210,7 @@ Test(landing, who_was_promised_twice_takes_the_other_promise)
 	}
 }
 
+/* The same process leads again: what it sent before is still on its way. */
 Test(landing, a_new_term_does_not_forget_what_may_land)
 {
 	struct bed b = bed_with_entry("0.5", 500);
