@@ -103,6 +103,20 @@ Test(resize, what_does_not_fit_is_said_and_done_when_it_does)
 	cluster_free(c);
 }
 
+Test(resize, of_two_that_grow_at_once_one_gets_the_last_memory)
+{
+	struct cluster *c = with_one(300);
+	arrive(c, "b", 300);
+	run_for(c, 5000);
+	cr_assert_eq(placed(c), 2);
+	want(c, "a", 300, 50000);
+	want(c, "b", 300, 50000);
+	run_for(c, 3000);
+	cr_expect_leq(entry_of(c, "a")->mib + entry_of(c, "b")->mib, USABLE);
+	cr_expect_eq((state_of(c, "a") == SHARE_HELD) + (state_of(c, "b") == SHARE_HELD), 1);
+	cluster_free(c);
+}
+
 Test(resize, c13_nothing_grows_on_a_node_that_is_cordoned)
 {
 	struct cluster *c = with_one(300);
