@@ -4,7 +4,7 @@
 /* A tenant that waits for half a GPU and takes something else of its node. */
 struct want {
 	const char *name;
-	int64_t cpu_milli;
+	int64_t cpu_milli, mem_bytes;
 	struct extra extra;
 };
 
@@ -17,6 +17,7 @@ static void tell_want(struct bed *b, const struct want *w)
 		.name = w->name,
 		.uid = w->name,
 		.cpu_milli = w->cpu_milli,
+		.mem_bytes = w->mem_bytes,
 		.extra = w->extra,
 		.labels = {label, 1},
 		.notes = {notes, 2},
@@ -72,6 +73,46 @@ Test(fit, c21_what_is_granted_counts_before_the_gate_goes)
 	cr_assert_not_null(a);
 	cr_expect_str_eq(a->ledger.items[0].name, "third");
 	bed_finish(&b);
+}
+
+/* One that is placed and that the scheduler has not bound yet. */
+static void tell_unbound(struct bed *b, const struct want *w)
+{
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_CAPACITY_POD, "cap-a"}, {NOTE_COMPUTE_MILLI, "900"},
+		{NOTE_GPU_UUID, "GPU-A"}, {NOTE_MEMORY_MIB, "72000"}};
+	struct pod p = {.ns = "default",
+		.name = w->name,
+		.uid = w->name,
+		.cpu_milli = w->cpu_milli,
+		.mem_bytes = w->mem_bytes,
+		.labels = {label, 1},
+		.notes = {notes, 4}};
+	tell_pod(b, &p);
+}
+
+/* C21: so is what it takes of its node before it is bound. */
+Test(fit, c21_what_is_placed_counts_before_it_is_bound)
+{
+	static const struct {
+		int64_t cpu_milli, mem_bytes, slots;
+	} each[] = {{40000, 0, 110}, {0, (int64_t)600 << 30, 110}, {0, 0, 3}};
+	for (size_t i = 0; i < COUNT_OF(each); i++) {
+		struct grant first[] = {{"first", "default", "first", 900, 72000}};
+		struct bed b = bed_make();
+		tell_node(&b, "n0", 2, each[i].slots);
+		tell_capacity(&b, &(struct cap){"cap-a", "ca", "GPU-A", false, {first, 1}});
+		tell_capacity(&b, &(struct cap){"cap-b", "cb", "GPU-B", false, {0}});
+		struct want w = {"first", each[i].cpu_milli, each[i].mem_bytes, {{0}, {0}}};
+		tell_unbound(&b, &w);
+		w.name = "second";
+		tell_want(&b, &w);
+		cr_expect_null(step(&b, ACTION_GRANT), "%zu", i);
+		cr_expect_eq(engine_report(b.e)->by_reason[REASON_NODE_UNFIT], 1, "%zu", i);
+		tell_gone(&b, "default", "first");
+		cr_expect_not_null(step(&b, ACTION_GRANT), "%zu", i);
+		bed_finish(&b);
+	}
 }
 
 static void tell_node_with(struct bed *b, const char *resource, int64_t amount)
