@@ -21,6 +21,7 @@
 struct obj {
 	bool exists, capacity, gated, running;
 	bool other_gate;      /* beside ours */
+	bool elsewhere;	      /* in another namespace */
 	bool leaving;	      /* being deleted, with a grace */
 	bool unbound;	      /* a capacity pod that the scheduler refuses */
 	bool troubled;	      /* one whose image cannot be pulled */
@@ -58,6 +59,7 @@ struct cluster {
 	int nodes, gpus;
 	int rv, uids;
 	int64_t now;
+	int64_t larger_mib; /* memory of the first node's second GPU; 0: it is like the others */
 	int delay_ms, lose_percent, fail_percent;
 	struct event queue[4096];
 	size_t head, tail;
@@ -78,7 +80,7 @@ static struct pod_condition condition_of(const struct obj *o)
 
 static const char *namespace_of(const struct obj *o)
 {
-	return o->capacity ? NAME_NAMESPACE : "default";
+	return o->capacity ? NAME_NAMESPACE : o->elsewhere ? "other" : "default";
 }
 
 static void observe_gone(struct cluster *c, const struct obj *o)
@@ -134,7 +136,8 @@ static void observe(struct cluster *c, const struct obj *o)
 	struct pair notes[16] = {{NOTE_ISOLATION, ISOLATION_MPS_TEXT}};
 	uint32_t n = o->mps ? 1 : 0;
 	const char *gate[] = {NAME_GATE, "example.com/quota"};
-	struct gpu_identity id = {.mem_mib = USABLE};
+	bool larger = c->larger_mib > 0 && strcmp(o->uuid, "GPU-n0-1") == 0;
+	struct gpu_identity id = {.mem_mib = larger ? c->larger_mib : USABLE};
 	struct grant grants[MODEL_GRANTS_MAX];
 	struct pod p = {.ns = namespace_of(o),
 		.name = o->name,

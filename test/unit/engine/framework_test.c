@@ -33,6 +33,20 @@ Test(framework, is_told_its_share_of_the_gpu_it_gets_less_the_context)
 	cluster_free(c);
 }
 
+Test(framework, is_told_no_more_than_its_share_of_the_largest_of_its_gpus)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	c->larger_mib = 2 * USABLE;
+	arrive_of(c, "vllm", "vLLM", 300)->count = 2;
+	publish(c, find(c, "vllm"));
+	run_for(c, 8000);
+	cr_assert_eq(placed(c), 1);
+	cr_expect_str_eq(find(c, "vllm")->uuid, "GPU-n0-0,GPU-n0-1");
+	cr_expect_eq(find(c, "vllm")->mib, 24000);
+	cr_expect_eq(find(c, "vllm")->told_memory, (24000 - 512) * 1000 / (2 * USABLE));
+	cluster_free(c);
+}
+
 Test(framework, has_a_share_that_leaves_it_something)
 {
 	struct cluster *c = cluster_new(1, 1, 1);

@@ -124,6 +124,26 @@ Test(company, pods_of_one_workload_meet_and_no_others)
 	cluster_free(c);
 }
 
+Test(company, a_namesake_in_another_namespace_is_another_workload)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	set_policies(c);
+	arrive_under(c, "a", "same", "web-a");
+	struct obj *o = add(c, "x");
+	o->gated = o->elsewhere = true;
+	o->ask_milli = 100;
+	snprintf(o->policy, sizeof o->policy, "same");
+	snprintf(o->owner, sizeof o->owner, "web-a");
+	publish(c, o);
+	run_for(c, 5000);
+	cr_assert_not(o->gated);
+	cr_expect(strcmp(where(c, "x"), where(c, "a")) != 0);
+	restart(c);
+	arrive_under(c, "b", "same", "web-b");
+	cr_expect_str_eq(where(c, "b"), where(c, "a"));
+	cluster_free(c);
+}
+
 Test(company, modes_of_isolation_are_never_mixed)
 {
 	struct cluster *c = cluster_new(1, 1, 1);
