@@ -157,6 +157,33 @@ Test(review, a_second_pass_in_one_round_changes_nothing)
 	}
 }
 
+/* The API server adds none to a pod that asks for no GPU any more. */
+Test(review, c5_only_who_tolerates_whatever_keeps_others_off_gpus_is_given_no_more)
+{
+	static const struct {
+		const char *own;
+		bool enough;
+	} each[] = {
+		{"{\"operator\":\"Exists\"}", true},
+		{"{\"operator\":\"Exists\",\"effect\":\"NoSchedule\"}", true},
+		{"{\"operator\":\"Exists\",\"effect\":\"NoExecute\"}", false},
+		{"{\"key\":\"nvidia.com/gpu\",\"operator\":\"Exists\"}", true},
+		{"{\"key\":\"nvidia.com/gpu\",\"operator\":\"Exists\",\"effect\":\"NoExecute\"}",
+			false},
+		{"{\"key\":\"nvidia.com/gpu\",\"operator\":\"Equal\",\"value\":\"a\"}", false},
+		{"{\"key\":\"nvidia.com/mig\",\"operator\":\"Exists\"}", false},
+	};
+	for (size_t i = 0; i < COUNT_OF(each); i++) {
+		json_t *pod = parse(simple);
+		json_object_set_new(json_object_get(pod, "spec"), "tolerations",
+			json_pack("[o]", parse(each[i].own)));
+		CLEANUP(result_finish) struct result r = pass(pod, &quarter);
+		const json_t *has = json_object_get(json_object_get(r.pod, "spec"), "tolerations");
+		cr_expect_eq(json_array_size(has), each[i].enough ? 1 : 2, "%s", each[i].own);
+		json_decref(pod);
+	}
+}
+
 /* What the controller does to a tenant, and what the API server and the kubelet leave in it. */
 static void live(json_t *pod)
 {
