@@ -137,6 +137,33 @@ Test(bounds, a_long_annotation_is_cut_between_two_characters)
 	cr_expect_str_eq(pairs_get(&r.pod.notes, NOTE_MODE), text);
 }
 
+/* A pod that keeps off pods with a label of that value, so many times. */
+static json_t *keeping_off(int count, const char *value)
+{
+	json_t *terms = json_array();
+	for (int i = 0; i < count; i++) {
+		json_array_append_new(terms, json_pack("{s:s, s:{s:{s:s}}}", "topologyKey", "zone",
+						     "labelSelector", "matchLabels", "app", value));
+	}
+	return json_pack("{s:{s:s, s:s}, s:{s:[{s:s}], s:{s:{s:o}}}}", "metadata", "namespace",
+		"team", "name", "p", "spec", "schedulingGates", "name", NAME_GATE, "affinity",
+		"podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution", terms);
+}
+
+/* C36: what is left out is told, so that nobody takes the pod for one that is judged. */
+Test(bounds, rules_about_neighbours_beyond_their_bound_count_as_not_judged)
+{
+	CLEANUP(cleanup_free) char *value = letters(4000);
+	CLEANUP(read_finish) struct read few = {0};
+	cr_assert_eq(read_pod(&few, keeping_off(2, value)), 0, "%s", few.fault.message);
+	cr_expect_eq(few.pod.neighbour_count, 2);
+	cr_expect_not(few.pod.has_pod_affinity);
+	CLEANUP(read_finish) struct read many = {0};
+	cr_assert_eq(read_pod(&many, keeping_off(3, value)), 0, "%s", many.fault.message);
+	cr_expect_eq(many.pod.neighbour_count, 2);
+	cr_expect(many.pod.has_pod_affinity);
+}
+
 Test(bounds, values_of_rules_count_by_their_length)
 {
 	CLEANUP(cleanup_free) char *value = letters(40000);
