@@ -33,12 +33,13 @@ struct tenant {
 	bool placed;
 };
 
-static void tell_at(struct world *w, int64_t now, const struct tenant *t)
+/* With so many gates, the first of which is ours. */
+static void tell_gated(struct world *w, int64_t now, const struct tenant *t, uint32_t gate_count)
 {
 	char uid[96];
 	struct pair label[] = {{LABEL_TENANT, "true"}};
 	struct pair notes[] = {{NOTE_CAPACITY_POD, "cap"}, {NOTE_GPU_UUID, "GPU-A"}};
-	const char *gate[] = {NAME_GATE};
+	const char *gates[] = {NAME_GATE, "example.com/quota"};
 	snprintf(uid, sizeof uid, "%s/%s", t->ns, t->name);
 	struct pod p = {.ns = t->ns,
 		.name = t->name,
@@ -46,8 +47,8 @@ static void tell_at(struct world *w, int64_t now, const struct tenant *t)
 		.created_ms = now - t->age_s * 1000,
 		.labels = {label, 1},
 		.notes = {notes, t->placed ? 2 : 0},
-		.gates = gate,
-		.gate_count = t->placed ? 0 : 1};
+		.gates = gates,
+		.gate_count = gate_count};
 	if (t->reason != REASON_NONE) {
 		p.placed = (struct pod_condition){.type = NAME_PLACED,
 			.is_true = t->placed,
@@ -56,6 +57,11 @@ static void tell_at(struct world *w, int64_t now, const struct tenant *t)
 	}
 	pairs_sort(&p.notes);
 	world_apply(w, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &p});
+}
+
+static void tell_at(struct world *w, int64_t now, const struct tenant *t)
+{
+	tell_gated(w, now, t, t->placed ? 0 : 1);
 }
 
 static void tell(struct bed *b, const struct tenant *t)
@@ -79,6 +85,18 @@ Test(gate, an_engine_that_judges_nobody_closes_it)
 	tell(&b, &(struct tenant){"a", "t", 61, REASON_NONE, 0, false});
 	tell(&b, &(struct tenant){"b", "t", 70, REASON_NONE, 0, false});
 	expect(&b, true, true);
+}
+
+/* C19: nobody judges them before that gate is gone. */
+Test(gate, those_who_wait_for_the_gate_of_somebody_else_close_nothing)
+{
+	const struct tenant a = {"a", "t", 3600, REASON_NONE, 0, false};
+	const struct tenant other = {"b", "t", 3600, REASON_GRANTING, 60, false};
+	struct bed b;
+	bed_init(&b);
+	tell_gated(b.world, NOW, &a, 2);
+	tell_gated(b.world, NOW, &other, 2);
+	expect(&b, false, false);
 }
 
 Test(gate, an_engine_whose_grants_never_come_through_closes_it)
