@@ -99,6 +99,26 @@ Test(asks, a_running_one_keeps_what_it_has_where_the_policy_says_so)
 	bed_free(p.bed);
 }
 
+/* Nor as a client of MPS, whose limits are those that it was made with. */
+Test(asks, a_running_one_with_more_than_it_needs_goes_only_where_the_policy_lets_it)
+{
+	for (int keeps = 0; keeps < 2; keeps++) {
+		struct played p;
+		converted(&p);
+		p.mps = true;
+		for (size_t i = 0; i < PLAYED_PODS; i++) {
+			p.pods[i].milli = 600;
+			p.pods[i].mib = 14336;
+		}
+		show_all(&p);
+		p.bed->sizing.keeps_running = keeps == 1;
+		bed_policy(p.bed);
+		played_run(&p, 60);
+		cr_expect_eq(p.bed->evictions, keeps == 1 ? 0 : 2);
+		bed_free(p.bed);
+	}
+}
+
 /* Its ReplicaSets are two: a person rolls something out. */
 Test(asks, u15_a_rollout_of_its_own_comes_first)
 {
