@@ -355,6 +355,10 @@ static inline void bed_save(struct bed *b, const struct action *a, struct outcom
 		outcome->found = b->unreadable ? NULL : &b->checkpoint;
 		return;
 	}
+	if (!a->makes && b->checkpoint.name == NULL) {
+		fault_set(&outcome->fault, FAULT_NOT_FOUND, "it is not there");
+		return;
+	}
 	arena_reset(&b->kept);
 	b->checkpoint = *c;
 	b->checkpoint.ns = arena_strdup(&b->kept, c->ns);

@@ -206,6 +206,16 @@ Test(save, one_that_fails_is_tried_again_later)
 	bed_free(b);
 }
 
+Test(save, one_that_somebody_deleted_is_made_anew)
+{
+	struct bed *b = learnt(5 * MINUTE_MS);
+	cr_assert_not_null(b->checkpoint.name);
+	b->checkpoint.name = NULL;
+	bed_run(b, "web-1", 20, 6144, 12);
+	cr_expect_str_eq(text_or(b->checkpoint.name, "none"), "deployment-web.main");
+	bed_free(b);
+}
+
 Test(save, who_leads_anew_begins_with_what_is_told)
 {
 	struct bed *b = learnt(5 * MINUTE_MS);
