@@ -29,7 +29,8 @@ static struct scene {
 	int want; /* the loop ends after so many looks that ended */
 	enum mps_state until;
 	bool by_state;
-	int32_t stolen; /* whose process it is changes once the first client was ended */
+	int32_t stolen;	 /* nobody's process any more once the first client was ended */
+	bool by_another; /* or the pod "two"'s */
 } scene;
 
 static int asked_count(const char *line);
@@ -38,13 +39,13 @@ static int asked_count(const char *line);
 static bool owner(void *data, int32_t pid, struct mps_owner *ret_owner)
 {
 	(void)data;
-	if (pid < 100 || pid >= 300 ||
-		(pid == scene.stolen && asked_count("terminate_client") > 0)) {
+	bool stolen = pid == scene.stolen && asked_count("terminate_client") > 0;
+	if (pid < 100 || pid >= 300 || (stolen && !scene.by_another)) {
 		return false;
 	}
 	*ret_owner = (struct mps_owner){.threads = "25", .memory = "0=1024M"};
-	(void)snprintf(
-		ret_owner->pod_uid, sizeof ret_owner->pod_uid, "%s", pid < 200 ? "one" : "two");
+	bool first = pid < 200 && !stolen;
+	(void)snprintf(ret_owner->pod_uid, sizeof ret_owner->pod_uid, "%s", first ? "one" : "two");
 	return true;
 }
 
@@ -391,4 +392,15 @@ Test(fleet, g24_a_number_that_was_given_anew_is_let_be)
 	look(2);
 	cr_expect_eq(asked_count("terminate_client 41 101\n"), 1);
 	cr_expect_eq(asked_count("terminate_client 41 102\n"), 0);
+}
+
+Test(fleet, g24_nor_is_another_tenant_ended_that_has_the_number_now)
+{
+	set("ended", "0\n");
+	scene.stolen = 102;
+	scene.by_another = true;
+	mps_fleet_doom(scene.fleet, UUID, "one", 0);
+	look(2);
+	cr_expect_eq(asked_count("terminate_client 41 101\n"), 1);
+	cr_expect_eq(asked_count("terminate_client 41 102\n"), 0, "%s", asked());
 }
