@@ -96,3 +96,18 @@ Test(window, the_whole_day_has_no_gap)
 		cr_assert(window_judge(&r, zones, now).open);
 	}
 }
+
+/* An end at the start is on the next day. */
+Test(window, one_that_ends_when_it_starts_is_open_for_a_day)
+{
+	static const struct zone utc = {.from_s = 0, .until_s = INT64_MAX};
+	struct rollout_window monday = {0x01, 6 * 60, 6 * 60, "UTC"};
+	const struct zone *zones[] = {&utc};
+	struct rollout r = {.windows = &monday, .window_count = 1};
+	cr_expect_not(window_judge(&r, zones, at("2026-01-05T05:59:59Z")).open);
+	cr_expect(window_judge(&r, zones, at("2026-01-05T06:00:00Z")).open);
+	cr_expect(window_judge(&r, zones, at("2026-01-06T05:59:59Z")).open);
+	struct window_answer a = window_judge(&r, zones, at("2026-01-06T06:00:00Z"));
+	cr_expect_not(a.open);
+	cr_expect_eq(a.next_ms, at("2026-01-12T06:00:00Z"));
+}
