@@ -124,3 +124,20 @@ Test(scenario, U11_without_a_webhook_nobody_is_evicted)
 	cr_expect_eq(scene_evictions(s), 0);
 	scene_free(s);
 }
+
+Test(scenario, U13_who_leads_anew_looks_around_before_anybody_goes)
+{
+	struct scene *s = three();
+	scene_run(s, HOUR + HOUR / 2);
+	int before = scene_evictions(s);
+	cr_assert_gt(before, 0);
+	scene_leads(s, false);
+	scene_run(s, HOUR);
+	cr_expect_eq(scene_evictions(s), before);
+	scene_leads(s, true);
+	scene_steps(s, 23, 5000);
+	cr_expect_eq(scene_evictions(s), before, "in the first two minutes");
+	scene_run(s, 12);
+	cr_expect_gt(scene_evictions(s), before);
+	scene_free(s);
+}

@@ -245,7 +245,7 @@ static void settle(struct scene *s)
 {
 	for (int i = 0; i < TURNS_MAX; i++) {
 		int64_t now = s->clock.mono;
-		const struct turn turn = {.now = now, .leads = true};
+		const struct turn turn = {.now = now, .leads = !s->follows};
 		scrape_step(s->scrape, now, true);
 		if (s->prometheus != NULL) {
 			prometheus_step(s->prometheus, now, true);
@@ -361,6 +361,11 @@ void scene_lists(struct scene *s, int http_status)
 void scene_closed(struct scene *s)
 {
 	s->closed = true;
+}
+
+void scene_leads(struct scene *s, bool leads)
+{
+	s->follows = !leads;
 }
 
 void scene_webhook_gone(struct scene *s)

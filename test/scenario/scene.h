@@ -55,6 +55,8 @@ void scene_policy_gone(struct scene *s, const char *name);
 /* In the namespace team: the JSON of a whole object. */
 void scene_budget(struct scene *s, const char *json);
 void scene_scaler(struct scene *s, const char *json);
+/* The Lease is another's, or ours again, as at first. */
+void scene_leads(struct scene *s, bool leads);
 /* C3: our webhook is not reached any more. */
 void scene_webhook_gone(struct scene *s);
 /* C2: tenants wait in vain, and what is created starts whole. */

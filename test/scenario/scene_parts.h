@@ -85,7 +85,7 @@ struct scene {
 	struct prometheus *prometheus;	 /* NULL: there is none */
 	struct scene_past past;
 	int64_t past_end_ms;
-	bool agents_gone, webhook_gone, closed, surges, rolls;
+	bool agents_gone, webhook_gone, closed, surges, rolls, follows;
 	int questions; /* about the past */
 	struct arena arena;
 	struct shown_pod pods[SCENE_POD_MAX];
