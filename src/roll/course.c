@@ -79,6 +79,10 @@ void roll_restore(struct roll *r, const struct recommendation *told)
 			r->paused = stops[i];
 		}
 	}
+	/* The condition may be older: it was true for another reason before. */
+	if (r->paused == ROLL_GIVEN_BACK && r->paused_ms < r->returned_ms) {
+		r->paused_ms = r->returned_ms;
+	}
 }
 
 /* --- what is under way --- */

@@ -388,3 +388,17 @@ Test(course, what_stopped_it_is_read_back)
 	cr_expect_eq(r.paused, ROLL_PAUSED);
 	cr_expect_eq(r.paused_ms, START);
 }
+
+/* A condition that stays true keeps its time when its reason changes. */
+Test(course, what_was_given_back_counts_from_then_though_the_pause_is_older)
+{
+	struct recommendation told = {
+		.last_update = {UPDATE_ROLLED_BACK, START + 60 * MINUTE, NULL, 1}};
+	struct roll r = {.doing = ROLL_NOTHING};
+	int64_t until;
+	told.conditions[RECOMMENDATION_PAUSED] =
+		(struct recommended_condition){CONDITION_TRUE, "GivenBack", NULL, START};
+	roll_restore(&r, &told);
+	cr_expect(roll_is_paused(&r, START + 61 * MINUTE, &until));
+	cr_expect_eq(until, START + 60 * MINUTE + ROLL_BACK_MS);
+}
