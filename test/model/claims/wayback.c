@@ -14,7 +14,7 @@
 #include "work_objects.h"
 
 #define AFTER_MS  300000 /* giveBackAfterMinutes of the policy `works` */
-#define CLOCKS_MS 150000 /* controllers' clocks jump by a minute */
+#define CLOCKS_MS 150000 /* controllers' clocks are a minute off, either way */
 #define LATELY_MS 180000
 #define WHILE_MS  600000 /* the first time, and twice as long each time */
 #define WHILES	  6	 /* longer than any run */

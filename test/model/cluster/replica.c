@@ -429,9 +429,9 @@ void replica_leave(struct replica *r)
 	replica_wake(r, sim_now(r->sim));
 }
 
-void replica_jump(struct replica *r, int64_t wall_ms)
+void replica_jump(struct replica *r, int64_t off_ms)
 {
-	r->wall_offset_ms += wall_ms;
+	r->wall_offset_ms = off_ms;
 }
 
 void replica_tell(struct replica *r, const struct change *c)

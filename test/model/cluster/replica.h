@@ -13,7 +13,8 @@ void replica_doom(struct replica *r); /* it will be gone by the end of its turn 
 bool replica_doomed(const struct replica *r);
 void replica_leave(struct replica *r);			      /* SIGTERM */
 void replica_tell(struct replica *r, const struct change *c); /* its control */
-void replica_jump(struct replica *r, int64_t wall_ms);
+/* Its clock is so far off from now on, whatever it was before. */
+void replica_jump(struct replica *r, int64_t off_ms);
 
 /* Its views are those by which it answers for the webhook. */
 const struct control *replica_control(const struct replica *r);
