@@ -200,6 +200,15 @@ def test_a_need_is_waited_for_in_another_lane(tmp_path):
     assert (status, out[-1]) == (0, "2 passed, 0 failed")
 
 
+def test_what_computes_gives_way_and_what_waits_does_not():
+    """All that a stage starts is scheduled as it is."""
+    idle = "[ $(ps -o cls= -p $$) = IDL ]"
+    status, out = run(("computes", 10, [idle, "bash -c '%s'" % idle], [], "cores"), ("waits", 10, ["! " + idle], [], "suite"),
+                      ("serves", 10, ["! " + idle], [], "plane"))
+    # Of a machine whose tests give way as a whole nothing can be seen.
+    assert (status, out[-1]) == (0, "4 passed, 0 failed") or os.sched_getscheduler(0) == os.SCHED_IDLE, out
+
+
 def test_what_fails_beside_others_costs_only_those_that_need_it(tmp_path):
     """One takes too long, one leaves something behind, one loses its process, and none of it is another's."""
     pid, note = tmp_path / "pid", tmp_path / "note"
