@@ -7,6 +7,7 @@ failed.
 """
 import argparse
 import concurrent.futures
+import contextlib
 import ctypes
 import functools
 import glob
@@ -54,7 +55,7 @@ class Run:
         """Exit status of a command, whose process group is stopped at the stage's deadline."""
         print("+ " + " ".join(os.path.relpath(a, TREE) if a.startswith(TREE) else a for a in argv), flush=True)
         process = subprocess.Popen(argv, cwd=TREE, stdin=subprocess.DEVNULL, start_new_session=True,
-                                   env=dict(os.environ, **(env or {})), preexec_fn=die_with_parent)
+                                   env=dict(os.environ, **(env or {})), preexec_fn=self.enter)
         self.running.add(process)
         # Who stops the stage may have looked at `running` before this process was in it.
         if self.stopping:
@@ -67,6 +68,12 @@ class Run:
             if process.poll() is None:
                 stop_group(process)
             self.running.discard(process)
+
+    def enter(self):
+        """In the child, which has a session of its own by now."""
+        die_with_parent()
+        if self.stage.lane == CORES:
+            give_way()
 
     def together(self, *actions):
         """Results of actions that run side by side, each in a thread that stays until its commands have ended: a
@@ -101,17 +108,17 @@ class Run:
     def meson_tally(self, build, *selection):
         """The tests of a build folder; unit tests are counted one by one from Criterion's reports."""
         unit = "--no-suite" not in selection
-        folder, wrapper = os.path.join(TREE, build, "criterion"), []
+        folder, wrapper = os.path.join(TREE, build, "criterion"), [os.path.join(TREE, "hack/lib/gentle")]
         if unit:
             shutil.rmtree(folder, ignore_errors=True)
             os.makedirs(folder)
-            wrapper = ["--wrapper", shlex.join([os.path.join(TREE, "hack/lib/criterion-xml"), folder])]
+            wrapper = [os.path.join(TREE, "hack/lib/criterion-xml"), folder]
         # meson names the log after the wrapper.
-        log = os.path.join(TREE, build, "meson-logs", "testlog%s.json" % ("-criterion-xml" if unit else ""))
+        log = os.path.join(TREE, build, "meson-logs", "testlog-%s.json" % ("criterion-xml" if unit else "gentle"))
         if os.path.exists(log):
             os.remove(log)
         status = self.command("meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs",
-                              "--timeout-multiplier", PATIENCE, *selection, *wrapper)
+                              "--timeout-multiplier", PATIENCE, "--wrapper", shlex.join(wrapper), *selection)
         counted = reports.meson(log, folder if unit else None)
         if status != 0 and not counted.failures:
             counted.fail("meson test -C %s: exit status %d" % (build, status))
@@ -283,7 +290,7 @@ STAGES = [
           ["build", "controlplane"], lane=PLANE),
     Stage("bench", 300, "that the benches still run, small", stage_bench, ["build", "controlplane"], tests=False, lane=PLANE),
     Stage("soak", 240, "a minute of people who mean ill, while others are served", stage_soak,
-          ["build", "build-sanitized", "controlplane"], tests=False, lane=PLANE),
+          ["build", "build-sanitized", "controlplane"], tests=False, lane=SUITE),
     Stage("unit", 900, "unit tests, each linked with its room's row, and the simulation's sweeps", stage_unit, ["build"]),
     Stage("sanitized", 1200, "unit tests, corpora and a few simulated seeds under ASan and UBSan", stage_sanitized,
           ["build-sanitized"]),
@@ -298,11 +305,14 @@ def die_with_parent():
 
 
 def give_way():
-    """All else on the machine comes first; where that cannot be had, most does."""
+    """All else on the machine comes first; where that cannot be had, most does. The kernel may weigh sessions against each
+    other, so each has to say it; hack/lib/gentle does for those that meson begins."""
     try:
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     except OSError:
         os.nice(19)
+    with contextlib.suppress(OSError), open("/proc/self/autogroup", "w", encoding="ascii") as file:
+        file.write("19")
 
 
 def stop_group(process):
@@ -396,8 +406,6 @@ def work(stage, python, ready):
     """A stage in its process, which inherits what its commands abandon."""
     LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     die_with_parent()
-    if stage.lane == CORES:
-        give_way()
     try:
         stop_on_signals()
         ready()
