@@ -6,6 +6,8 @@ are plain dicts, in the order in which they can be applied: namespaces, then kin
 """
 
 import copy
+import functools
+import io
 import os
 
 import yaml
@@ -47,7 +49,16 @@ _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping
 def load(path):
     """The documents of a YAML file."""
     with open(path, encoding="utf-8") as file:
-        return [doc for doc in yaml.load_all(file, Loader=_Loader) if doc is not None]
+        return copy.deepcopy(_parsed(path, file.read()))
+
+
+@functools.lru_cache(maxsize=256)
+def _parsed(path, text):
+    """A suite renders the same files for each of its stacks, and reading YAML is slow."""
+    stream = io.StringIO(text)
+    # So that what is wrong is told with its file.
+    stream.name = path
+    return [doc for doc in yaml.load_all(stream, Loader=_Loader) if doc is not None]
 
 
 def key_of(obj):
