@@ -231,13 +231,14 @@ class Stack:
         """NODES: (name, GPUs) or (name, GPUs, what else they are like). CONTROLLERS: how many, or the further
         arguments of each. With SERVICE a forwarder stands where the webhook configuration points, and every
         controller listens on its own port. COMPONENT: an overlay of the manifests, beside them."""
-        stack = cls(plane, nodes, arguments, kubelet_arguments, component, 2 if service else 0)
+        each = [()] * controllers if isinstance(controllers, int) else controllers
+        # Who is the only one lingers for nobody.
+        stack = cls(plane, nodes, arguments, kubelet_arguments, component, 2 if service and len(each) > 1 else 0)
         try:
             stack.install()
             if service:
                 stack.service = Forwarder(stack.webhook_port, stack.backends).start()
             stack.kubelet.start()
-            each = [()] * controllers if isinstance(controllers, int) else controllers
             for further in each:
                 stack.add_controller(further)
             if controllers:
