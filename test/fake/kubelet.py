@@ -35,7 +35,10 @@ from kubelet_resources import PodResources  # noqa: E402
 from kubelet_run import Runner  # noqa: E402
 from kubelet_runtime import Runtime  # noqa: E402
 
-HEARTBEAT_S = 20.0
+# Of each node's Lease: the plane's controllers wait for one for GRACE_S of commands.py. A kubelet's is every 10 s, and with 81
+# nodes a plane that does nothing would do little else.
+HEARTBEAT_S = 60.0
+STATUS_S = 10.0
 REMOUNT_S = 2.0
 WATCH_S = 300
 ADDRESSES = 1277
@@ -118,7 +121,7 @@ class Kubelet:
         for node in self.nodes.values():
             while not self.stopping.is_set():
                 try:
-                    fleet.renew_lease(self.api, node.name)
+                    fleet.renew_lease(self.api, node.name, first=True)
                     fleet.create(self.api, [node.name], node.gpus, **node.shape)
                     break
                 except ApiError as error:
@@ -126,9 +129,12 @@ class Kubelet:
                     self.stopping.wait(0.5)
 
     def heartbeat(self):
-        while not self.stopping.wait(HEARTBEAT_S):
+        parts = int(HEARTBEAT_S / STATUS_S)
+        for turn in itertools.count():
+            if self.stopping.wait(STATUS_S):
+                return
             self._say_ready()
-            for node in list(self.nodes.values()):
+            for node in list(self.nodes.values())[turn % parts::parts]:
                 if node.silent:
                     continue
                 try:

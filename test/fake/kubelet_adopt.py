@@ -36,7 +36,7 @@ def _begin(kubelet, obj, make):
     name, allocatable = obj["metadata"]["name"], obj.get("status", {}).get("allocatable", {})
     node = make({"name": name, "gpus": int(allocatable.get("nvidia.com/gpu", 0))})
     node.adopted = True
-    fleet.renew_lease(kubelet.api, name)
+    fleet.renew_lease(kubelet.api, name, first=True)
     kubelet.nodes = {**kubelet.nodes, name: node}
     kubelet.api.patch("nodes", name, {"status": {"conditions": fleet.conditions()}}, sub="status")
     # What was bound before nobody looked at.

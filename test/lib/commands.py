@@ -60,6 +60,10 @@ class Options:
     kubelet_args: tuple = ()
 
 
+# A node whose Lease was not renewed for so long is Unknown (40 or 50 s in clusters).
+GRACE_S = 200
+
+
 def write_files(folder, state, options):
     """Token file, signing key, kubeconfigs and component configurations."""
     lines = [_token_line(state["tokens"][user], user) for user in USERS]
@@ -108,6 +112,7 @@ def argvs(folder, state, options, paths):
             "--service-account-private-key-file=%s/sa.key" % folder,
             "--root-ca-file=" + state["ca"], "--use-service-account-credentials=false",
             "--leader-elect=false", "--kube-api-qps=200", "--kube-api-burst=400",
+            "--node-monitor-grace-period=%ds" % GRACE_S,
             *_serving(folder, port["kube-controller-manager"], "kcm"), *options.kcm_args],
         "kube-scheduler": [
             paths["kube-scheduler"], *_scheduler_config(folder, options), "--leader-elect=false",

@@ -65,7 +65,7 @@ def create(api, names, gpus=8, **shape):
         except ApiError as error:
             if error.status != 409:
                 raise
-        api.patch("nodes", name, {"status": obj["status"]}, sub="status")
+            api.patch("nodes", name, {"status": obj["status"]}, sub="status")
 
 
 def set_ready(api, name, ready="True"):
@@ -74,18 +74,20 @@ def set_ready(api, name, ready="True"):
               kind="strategic")
 
 
-def renew_lease(api, name, seconds=40):
-    """The kubelet's own heartbeat; without it the node goes NotReady after some 50 seconds."""
+def renew_lease(api, name, seconds=40, first=False):
+    """The kubelet's own heartbeat; without it the node goes NotReady after a while (GRACE_S of commands.py). FIRST: there may be none."""
     micro = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime())
     spec = {"holderIdentity": name, "leaseDurationSeconds": seconds, "renewTime": micro}
     where = "kube-node-lease"
     try:
-        api.patch("leases", name, {"spec": spec}, where)
+        if first:
+            api.create("leases", {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+                                  "metadata": {"name": name, "namespace": where}, "spec": spec})
+            return
     except ApiError as error:
-        if error.status != 404:
+        if error.status != 409:
             raise
-        api.create("leases", {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-                              "metadata": {"name": name, "namespace": where}, "spec": spec})
+    api.patch("leases", name, {"spec": spec}, where)
 
 
 def condition(obj, kind):
