@@ -5,6 +5,9 @@ import signal
 import subprocess
 import time
 
+# By pid, until they are reaped: subprocess reaps those that nobody refers to, and then their exit status is lost.
+CHILDREN = {}
+
 
 def start_time(pid):
     """Start time in clock ticks since boot; None where the process is gone or a zombie.
@@ -25,6 +28,7 @@ def start(argv, log_path, env=None):
     with open(log_path, "ab") as log:
         process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                    env=env, start_new_session=True)
+    CHILDREN[process.pid] = process
     return {"argv": argv, "log": log_path, "pid": process.pid, "start": start_time(process.pid)}
 
 
@@ -69,12 +73,11 @@ def stop(records, timeout=10.0):
 
 
 def _reap(record):
-    try:
-        pid, status = os.waitpid(record["pid"], os.WNOHANG)
-        if pid:
-            record["status"] = os.waitstatus_to_exitcode(status)
-    except (ChildProcessError, OSError):
-        pass  # Somebody else's child, or reaped already.
+    """Not the child of another process, which took this one up from its record."""
+    child = CHILDREN.get(record["pid"])
+    if child is not None and child.poll() is not None:
+        record["status"] = child.returncode
+        CHILDREN.pop(record["pid"], None)
 
 
 def log_tail(path, size=3000):
