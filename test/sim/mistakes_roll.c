@@ -113,6 +113,7 @@ void whole_for_no_while(struct change *c, teller tell, void *data)
 	if (c->type == CHANGE_SET && c->kind == KIND_RECOMMENDATION) {
 		recommendation = *c->recommendation;
 		recommendation.conditions[RECOMMENDATION_PAUSED].since_ms = 1;
+		recommendation.last_update.at_ms = 1;
 		c->recommendation = &recommendation;
 	}
 	tell(data, c);
