@@ -116,7 +116,7 @@ const struct mutation_row mutation_rows[] = {
 	{"everybody-is-ready", "whoever runs passes for Ready",
 		.hooks = {.change = everybody_is_ready}, .seed = 10, .rolled = true},
 	{"budgets-hidden", "budgets are not read before an adoption",
-		.hooks = {.budgets_hidden = true}, .seed = 116, .rolled = true},
+		.hooks = {.budgets_hidden = true}, .seed = 39, .rolled = true},
 	{"beside-unheard", "a pod that stands beside another passes for anybody's",
 		.hooks = {.change = beside_unheard}, .seed = 13, .rolled = true},
 	{"cheapen-without-cost", "the old pod is marked, and not cheap to delete",
