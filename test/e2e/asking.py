@@ -108,10 +108,8 @@ def namespace(stack, annotations=None, labels=None):
 
 
 @contextlib.contextmanager
-def ruled_namespace(stack, policy):
-    """The same under a GPUPolicy of its own, where policy time can be told to the controller."""
-    if not stack.controllers[0].can_crash():
-        pytest.skip("this build's policy time is the wall's; a sanitized one can be told")
+def policed_namespace(stack, policy):
+    """The same under a GPUPolicy of its own."""
     with namespace(stack) as space:
         stack.api.create("gpupolicies", {
             "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": space},
@@ -122,6 +120,15 @@ def ruled_namespace(stack, policy):
         finally:
             with contextlib.suppress(ApiError):
                 stack.api.delete("gpupolicies", space)
+
+
+@contextlib.contextmanager
+def ruled_namespace(stack, policy):
+    """The same where policy time can be told to the controller."""
+    if not stack.controllers[0].can_crash():
+        pytest.skip("this build's policy time is the wall's; a sanitized one can be told")
+    with policed_namespace(stack, policy) as space:
+        yield space
 
 
 def _emptied(api, space):

@@ -7,7 +7,6 @@ import pytest
 
 import asking
 import ports
-from api import ApiError
 from controlplane import home
 from helpers import on
 from prometheus import Prometheus
@@ -46,16 +45,8 @@ def openmetrics(*all_series):
 
 @pytest.fixture(name="space")
 def fixture_space(stack):
-    with asking.namespace(stack) as space:
-        stack.api.create("gpupolicies", {
-            "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": space},
-            "spec": dict(SPEC, selector={"namespaceSelector": {
-                "matchLabels": {"kubernetes.io/metadata.name": space}}})})
-        try:
-            yield space
-        finally:
-            with contextlib.suppress(ApiError):
-                stack.api.delete("gpupolicies", space)
+    with asking.policed_namespace(stack, SPEC) as space:
+        yield space
 
 
 @contextlib.contextmanager
